@@ -1,0 +1,40 @@
+"""Three kinds of failure: data of one job, a sentence for the user, a bug."""
+
+from __future__ import annotations
+
+
+class HzError(Exception):
+    """Something the user can understand and mend; the message says where, what, and what to do."""
+
+    code = 2
+    """Exit code of the command (DESIGN §5)."""
+
+
+class UsageError(HzError):
+    """Wrong words on the command line, no readable configuration, colliding ids."""
+
+    code = 2
+
+
+class RemoteError(HzError):
+    """Git, a forge or the file system refused; trying again at once will not help."""
+
+    code = 4
+
+
+class TryAgain(HzError):
+    """Another tick holds the lock, or a race was lost: the same command may work later."""
+
+    code = 75
+
+
+class PublishRefused(HzError):
+    """Nothing was published, and trying the same again cannot help."""
+
+    code = 4
+
+
+class PublishUnknown(HzError):
+    """It was sent and nobody can tell whether it arrived: never sent again unless a person says so."""
+
+    code = 4
