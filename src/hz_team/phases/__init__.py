@@ -1,0 +1,1 @@
+"""One verb a file, in the order of `hz_team.tick`."""
