@@ -1,0 +1,210 @@
+"""The state branch, read and written by Git without a working tree; `state` opens it when a look is not enough."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, TypeVar
+
+from hz_team.adapters import git, refusal
+from hz_team.adapters import view as views
+from hz_team.adapters.git_runner import GitError, Repository
+from hz_team.adapters.mirror import TIP, Mirror
+from hz_team.adapters.nearby import BRANCH, loose_ref
+from hz_team.errors import TryAgain
+from hz_team.model.state import View
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+T = TypeVar("T")
+AT_ONCE = 5_000
+"""Objects asked for in one request."""
+
+
+class Branch:
+    """One state branch and the cache it is read through."""
+
+    def __init__(self, url: str, cache: str, name: str, *, environ: Mapping[str, str]) -> None:
+        """Nothing is asked yet; `name` is what the repository is called before a ledger.json says so."""
+        self.url, self._name = url, name
+        self._mirror = Mirror(url, cache, environ)
+
+    def fetch(self) -> View:
+        """Return the branch as it is now. Raises RemoteError when the repository cannot be reached."""
+        with self._mirror.writing() as repository:
+            return self._insist(lambda: self._fetch(repository))
+
+    def read(self, view: View, paths: Sequence[str]) -> dict[str, bytes]:
+        """Return the named files of that view in one batch; names that do not exist are left out."""
+        names = {f"{view.tip}:{path}": path for path in paths}
+        try:
+            found = git.contents(self._mirror.repository, list(names))
+        except GitError:
+            found = {}
+        if len(found) < len(names):
+            found = {f"{view.tip}:{path}": content for path, content in self._read_again(view.tip, paths).items()}
+        return {names[name]: content for name, content in found.items()}
+
+    def record(self, view: View, files: Mapping[str, bytes | None], about: git.Message) -> View:
+        """Write or remove (None) files in one commit on `view.tip` and push it, expecting that tip.
+
+        Returns the new view. Raises TryAgain when the branch moved (nothing was written), RemoteError when refused.
+        """
+        after = views.applied(view, files, view.tip)  # what this program could not read again is never pushed
+        with self._mirror.writing() as repository:
+            if self._mirror.is_crowded():
+                self._mirror.rebuild()
+            commit = self._insist(lambda: self._commit(repository, view.tip, files, about))
+            update = git.Update(BRANCH, view.tip, commit)
+            pushed = git.push(repository, (update,))
+            if answer := pushed.lines.get(BRANCH):
+                self._judge(update, answer, pushed.stderr)
+            elif self._find_out(repository, update, pushed.stderr) != commit:
+                return self._insist(lambda: self._fetch(repository))  # ours arrived, and others came after it
+            after = after._replace(tip=commit)
+            views.save(self._mirror.path, after)
+        return after
+
+    def receipts(self, view: View) -> Iterator[tuple[str, bytes]]:
+        """Yield id and raw bytes of every receipt, newest months first, then sealed lines, newest segment first.
+
+        The id of an unsealed receipt is its file's name; a sealed line has no name but its own hash.
+        """
+        try:
+            for folder in (*reversed(self._months(view.tip)), "segments"):
+                for path, content in git.stream(self._mirror.repository, self._present(view.tip, folder)):
+                    if folder == "segments":
+                        yield from _lines(content)
+                    else:
+                        yield os.path.basename(path).removesuffix(".json"), content
+        except GitError as error:
+            raise refusal.damaged(self.url, error) from None
+
+    def _insist(self, attempt: Callable[[], T]) -> T:
+        """Try, mend the cache, try once more. Raises RemoteError, TryAgain."""
+        try:
+            return attempt()
+        except GitError as error:
+            self._mirror.mend(error)
+        try:
+            return attempt()
+        except GitError as error:
+            raise refusal.damaged(self.url, error) from None
+
+    def _fetch(self, repository: Repository) -> View:
+        tip = self._tip(repository)
+        if not tip:
+            return View("", repository=self._name)
+        if known := views.load(self._mirror.path, tip):
+            return known
+        files = git.blobs(repository, tip, *views.PLACES)
+        found = self._contents(repository, files)
+        view = views.applied(View("", repository=self._name), found, tip)
+        views.save(self._mirror.path, view)
+        return view
+
+    def _tip(self, repository: Repository) -> str:
+        """Ask the remote where the branch stands and have that commit here; "" if there is no branch yet."""
+        if self._mirror.source:
+            return git.commit_of(repository._replace(path=self._mirror.source), BRANCH)
+        cold = not loose_ref(repository.path, TIP)
+        try:  # a warm cache asks without depth, so that ancestry stays known
+            git.fetch(repository, f"+{BRANCH}:{TIP}", depth=1 if cold else 0)
+        except GitError as error:
+            if error.missing:
+                return ""
+            raise
+        return git.commit_of(repository, TIP)
+
+    def _have(self, repository: Repository, tip: str) -> None:
+        """Bring the commit back if the cache was made anew since it was fetched."""
+        if tip and not self._mirror.source and not loose_ref(repository.path, TIP) and self._tip(repository) != tip:
+            raise refusal.moved(self.url)
+
+    def _contents(self, repository: Repository, files: Sequence[git.Blob]) -> dict[str, bytes]:
+        """Return path → content, after asking the remote for what is not here."""
+        found = git.contents(repository, [blob.id for blob in files])
+        if missing := [blob.id for blob in files if blob.id not in found]:
+            self._bring(repository, missing)
+            found.update(git.contents(repository, missing))
+        try:
+            return {blob.path: found[blob.id] for blob in files}
+        except KeyError as error:
+            raise GitError(("cat-file",), 1, f"object {error} is missing") from None
+
+    def _bring(self, repository: Repository, ids: Sequence[str]) -> None:
+        if self._mirror.source:
+            raise GitError(("cat-file",), 1, f"object {ids[0]} is missing")
+        for start in range(0, len(ids), AT_ONCE):
+            git.fetch_objects(repository, ids[start : start + AT_ONCE])
+
+    def _read_again(self, tip: str, paths: Sequence[str]) -> dict[str, bytes]:
+        with self._mirror.writing() as repository:
+
+            def attempt() -> dict[str, bytes]:
+                self._have(repository, tip)
+                wanted = set(paths)
+                files = [blob for blob in git.blobs(repository, tip, *paths) if blob.path in wanted]
+                return self._contents(repository, files)
+
+            return self._insist(attempt)
+
+    def _months(self, tip: str) -> list[str]:
+        with self._mirror.writing() as repository:
+
+            def attempt() -> list[str]:
+                self._have(repository, tip)
+                return git.folders(repository, tip, "receipts/")
+
+            return [name for name in self._insist(attempt) if name.count("/") == 2]  # noqa: PLR2004  (receipts/YYYY/MM)
+
+    def _present(self, tip: str, folder: str) -> list[git.Blob]:
+        """Return the files of a folder, newest segment first, after all of them were brought here."""
+        with self._mirror.writing() as repository:
+
+            def attempt() -> list[git.Blob]:
+                self._have(repository, tip)
+                files = git.blobs(repository, tip, f"{folder}/")
+                if not self._mirror.source and (missing := git.absent(repository, [blob.id for blob in files])):
+                    self._bring(repository, missing)
+                return sorted(files, key=_number, reverse=True)
+
+            return self._insist(attempt)
+
+    def _commit(self, repository: Repository, tip: str, files: Mapping[str, bytes | None], about: git.Message) -> str:
+        self._have(repository, tip)
+        return git.commit(repository, tip, files, about)
+
+    def _judge(self, update: git.Update, answer: tuple[str, str], stderr: str) -> None:
+        """Turn the remote's word on our push into nothing, TryAgain or RemoteError."""
+        verdict = refusal.judge(self.url, update.ref, answer, stderr)
+        if isinstance(verdict, TryAgain):
+            self._mirror.free_source(update.ref)
+        if verdict:
+            raise verdict
+
+    def _find_out(self, repository: Repository, update: git.Update, stderr: str) -> str:
+        """Look what became of a push that nobody answered; return the branch's tip if our commit is in it."""
+        if refusal.is_denied(stderr):
+            raise refusal.denied(self.url, stderr)
+        try:
+            tip = self._tip(repository)
+            arrived = bool(tip) and git.is_ancestor(repository, update.new, tip)
+        except GitError:
+            raise refusal.unknown(self.url, stderr) from None
+        if not arrived:
+            raise refusal.lost(self.url, stderr)
+        return tip
+
+
+def _number(blob: git.Blob) -> tuple[int, str]:
+    """Return what orders segments by their number, and everything else by name."""
+    number = os.path.basename(blob.path).partition("-")[0]
+    return (int(number) if number.isdigit() else 0, blob.path)
+
+
+def _lines(segment: bytes) -> Iterator[tuple[str, bytes]]:
+    from hashlib import sha256
+
+    for line in reversed(segment.splitlines()):
+        yield sha256(line).hexdigest(), line

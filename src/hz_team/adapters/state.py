@@ -1,0 +1,82 @@
+"""The state branch of a Git repository, whatever its URL.
+
+A tick on an unchanged branch costs at most one Git process (`fetch`); beside a repository on this machine none: the
+branch's own file says where it stands, a copy of the View lies in the cache, and Git's adapters are not even loaded.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from hz_team.adapters import view as views
+from hz_team.adapters.nearby import BRANCH, file_url, local_directory, loose_ref
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from hz_team.adapters.branch import Branch
+    from hz_team.model.state import View
+
+
+class GitState:
+    """`ports.State` on a Git URL, with a cache folder that may be deleted at any time."""
+
+    def __init__(
+        self,
+        url: str,
+        cache: str,
+        *,
+        repository: str = "local",
+        author: str = "hz-team <hz-team@localhost>",
+        environ: Mapping[str, str] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Nothing is asked before `fetch`; `repository` is the name the first ledger.json is expected to carry."""
+        self.url, self.author, self.clock = url, author, clock
+        self._cache, self._name = os.path.abspath(cache), repository
+        self._environ = os.environ if environ is None else environ
+        self._branch: Branch | None = None
+
+    @staticmethod
+    def create_local(path: str, environ: Mapping[str, str] | None = None) -> str:
+        """Make the bare repository of the embedded default unless it is there; return its URL. Raises RemoteError."""
+        if not os.path.isfile(os.path.join(path, "HEAD")):
+            from hz_team.adapters.mirror import make_embedded
+
+            make_embedded(os.path.abspath(path), os.environ if environ is None else environ)
+        return file_url(os.path.abspath(path))
+
+    def fetch(self) -> View:
+        """Return the branch as it is now. Raises RemoteError when the repository cannot be reached."""
+        source = local_directory(self.url)
+        if source and (tip := loose_ref(source, BRANCH)) and (known := views.load(self._cache, tip)):
+            return known
+        return self._opened().fetch()
+
+    def read(self, view: View, paths: Sequence[str]) -> dict[str, bytes]:
+        """Return the named files of that view in one batch; names that do not exist are left out."""
+        return self._opened().read(view, paths) if view.tip and paths else {}
+
+    def record(self, view: View, files: Mapping[str, bytes | None], message: str) -> View:
+        """Write or remove (None) files in one commit on `view.tip` and push it, expecting that tip.
+
+        Returns the new view. Raises TryAgain when the branch moved (nothing was written), RemoteError when refused.
+        """
+        if not files:
+            return view
+        from hz_team.adapters.git import Message
+
+        return self._opened().record(view, files, Message(message, self.author, int(self.clock())))
+
+    def receipts(self, view: View) -> Iterator[tuple[str, bytes]]:
+        """Yield id and raw bytes of every receipt, newest months first, then sealed lines, newest segment first."""
+        return self._opened().receipts(view) if view.tip else iter(())
+
+    def _opened(self) -> Branch:
+        if self._branch is None:
+            from hz_team.adapters.branch import Branch
+
+            self._branch = Branch(self.url, self._cache, self._name, environ=self._environ)
+        return self._branch
