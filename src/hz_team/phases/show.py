@@ -1,0 +1,90 @@
+"""show: draws the dashboard and every proposal's page. Level-triggered, no lease; writes only what differs.
+
+A tick that a person makes while we work is carried over: the page is read again right before it is replaced, and boxes
+that this tick has not read stay as they are.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from hz_team import fingerprint, pages
+from hz_team.dashboard import page, row
+
+if TYPE_CHECKING:
+    from hz_team.model.observation import Heard
+    from hz_team.model.state import View
+    from hz_team.ports import World
+
+TRIES = 5
+
+
+class Shown(NamedTuple):
+    """What was drawn."""
+
+    wrote: tuple[str, ...] = ()
+    """Names of the pages that were written or removed."""
+    note: str = ""
+    """Why the dashboard was left alone, "" if it was not."""
+
+
+def show(world: World, view: View, heard: Heard) -> Shown:
+    """Bring every page up to date; return the names of those that changed."""
+    note = _ahead(world, view)
+    wanted = pages.texts(world, view, pages.drafts_of(world, view))
+    drawn = {name: text for name, text in wanted.items() if not (note and name.startswith("dashboard"))}
+    results = {name: _write(world, name, text, heard) for name, text in drawn.items()}
+    wrote = [name for name, result in results.items() if result is Written.YES]
+    for name in world.forge.pages():
+        if name not in wanted:
+            world.forge.drop_page(name)
+            world.notes.pages.pop(name, None)
+            wrote.append(name)
+    if Written.LATER not in results.values() and not note:
+        world.notes.shown = [view.tip, world.config.key]
+    return Shown(tuple(wrote), note)
+
+
+def _ahead(world: World, view: View) -> str:
+    """Return what to say of a dashboard that vouches for more receipts than there are: it is evidence, and stays."""
+    stored = world.forge.page("dashboard")
+    count, head = page.ledger(stored.text) if stored else (0, "")
+    if count <= view.count:
+        return ""
+    return f"the dashboard vouches for {count} receipts (head {head}), the ledger has {view.count}: it is left alone"
+
+
+class Written(Enum):
+    """What became of a page."""
+
+    YES = "written"
+    NO = "as it should be"
+    LATER = "left to the next tick: a person is at it"
+
+
+def _write(world: World, name: str, text: str, heard: Heard) -> Written:
+    """Replace a page; try again while people are faster.
+
+    A decision's own page that changed since it was read is left alone: somebody may be editing the draft.
+    """
+    for _ in range(TRIES):
+        stored = world.forge.page(name)
+        if stored and not name.startswith("dashboard") and _is_late(stored.text, name, heard):
+            return Written.LATER
+        wanted = _carried(stored.text, text, name, heard) if stored else text
+        world.notes.pages[name] = fingerprint.page(text)
+        if stored and fingerprint.page(stored.text) == fingerprint.page(wanted):
+            return Written.NO
+        if world.forge.put_page(name, wanted, expected=stored.text if stored else None):
+            return Written.YES
+    return Written.LATER
+
+
+def _is_late(stored: str, name: str, heard: Heard) -> bool:
+    return name in heard.pages and fingerprint.page(heard.pages[name]) != fingerprint.page(stored)
+
+
+def _carried(stored: str, text: str, name: str, heard: Heard) -> str:
+    """Return the new page with the boxes as people left them after this tick had read the page."""
+    return row.with_boxes(text, row.read(stored, heard.pages[name])) if name in heard.pages else text
