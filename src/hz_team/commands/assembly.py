@@ -1,0 +1,164 @@
+"""Builds the world of a tick: the one place where adapters are chosen."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from hz_team import config
+from hz_team.adapters import cache
+from hz_team.errors import UsageError
+from hz_team.model.receipt import Runner
+from hz_team.ports import World
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Callable
+
+    from hz_team.model.job import Index
+    from hz_team.ports import Command, Finished, Processes, Request, Response
+
+TOKENS = ("GITHUB_TOKEN", "GH_TOKEN", "HZ_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
+"""Variables whose values may write."""
+
+
+class LazyHttp:
+    """The network, loaded when the first request is made."""
+
+    def send(self, request: Request) -> Response:
+        """Make one exchange within its deadline. Raises HttpError."""
+        if not hasattr(self, "_real"):
+            from hz_team.adapters.http import HttpClient
+
+            self._real = HttpClient()
+        return self._real.send(request)
+
+
+class LazyProcesses:
+    """Job processes, loaded when the first one is run."""
+
+    def __init__(self, root: str) -> None:
+        """No process may read `root` unless its command says so, wherever it lies."""
+        self._root = root
+
+    def run(self, command: Command) -> Finished:
+        """Run one command to its end, its time-out or our death."""
+        return processes(self._root).run(command)
+
+
+def processes(root: str) -> Processes:
+    """Return the adapter that runs job processes."""
+    from hz_team.adapters.process import SupervisedProcesses
+
+    return SupervisedProcesses(private=(root,))
+
+
+def local_url(root: str) -> str:
+    """Return the URL of the embedded default's state: a bare repository below `.hz/local/`."""
+    from urllib.parse import quote
+
+    return "file://" + quote(os.path.join(os.path.abspath(root), ".hz", "local", "state.git"))
+
+
+def state_url(root: str, options: Namespace, index: Index) -> str:
+    """Return where the state lives: --remote URL, `state.repository` with --remote alone, else below .hz/local/."""
+    if options.remote is None:
+        return local_url(root)
+    url = options.remote or index.settings.state
+    if not url:
+        message = "--remote needs a URL here, because .hz/hz.yaml has no `state.repository`"
+        raise UsageError(message)
+    if options.now and not url.startswith(("file:", "/", ".")) and not getattr(options, "dry_run", False):
+        message = "--now with a state on another host would write a false history; add --dry-run"
+        raise UsageError(message)
+    return os.path.abspath(url) if url.startswith((".", "/")) else url
+
+
+def index_of(root: str, now: int) -> Index:
+    """Return the compiled configuration, from the cache where nothing changed."""
+    return config.index(root, cache_dir=cache.folder_of(root, "config"), declare=declare(root), now=now)
+
+
+def declare(root: str) -> Any:
+    """Return the function that reads the declarations of a Python file, in a child."""
+
+    def read(path: str, modules: tuple[str, ...]) -> Any:
+        from hz_team import plugin
+
+        return plugin.declare(processes(root), path, root, modules=modules)
+
+    return read
+
+
+def actor_of(options: Namespace) -> str:
+    """Return whose answers commands and files are: --as LOGIN, else the system user."""
+    if options.login:
+        return str(options.login)
+    from hz_team.adapters.local import local_user
+
+    return f"local:{local_user()}"
+
+
+def runner_of() -> Runner:
+    """Return who executes: the machine's name only as a short hash."""
+    from hashlib import sha256
+
+    from hz_team import __version__
+    from hz_team.adapters.local import local_user
+
+    host = sha256(os.uname().nodename.encode()).hexdigest()[:12]
+    return Runner("local", local_user(), host, hz=__version__, python=".".join(map(str, sys.version_info[:3])))
+
+
+def open_world(root: str, options: Namespace, now: int, *, looking: bool = False, **more: Any) -> World:
+    """Return the world of one tick on this root; `looking`: nothing is made below `.hz/local/`."""
+    from hz_team.adapters.leases import FileLeases
+    from hz_team.adapters.local import LocalForge
+    from hz_team.adapters.state import GitState
+
+    index = index_of(root, now)
+    url = state_url(root, options, index)
+    place = cache.folder_of(root, url)
+    forge = LocalForge(root)
+    if url == local_url(root) and not looking:
+        forge.prepare()
+        GitState.create_local(os.path.join(root, ".hz", "local", "state.git"))
+    return World(
+        root=root,
+        config=index,
+        state=GitState(url, os.path.join(place, "state.git"), repository=index.settings.repository or "local"),
+        leases=FileLeases(os.path.join(root, ".hz", "local", "tick.lock")),
+        forge=forge,
+        http=LazyHttp(),
+        processes=LazyProcesses(root),
+        runner=runner_of(),
+        notes=cache.load_notes(place),
+        actor=actor_of(options),
+        environ=dict(os.environ),
+        withheld=tuple(value for name, value in os.environ.items() if name in TOKENS and value),
+        stopped=_stopped(root, now),
+        **more,
+    )
+
+
+def _stopped(root: str, now: int) -> Callable[[str], str]:
+    def stopped(job: str) -> str:
+        index = index_of(root, now)
+        known = next((one for one in index.jobs if one.id == job), None)
+        if index.settings.paused:
+            return "paused in .hz/control.yaml"
+        if job in index.settings.disabled:
+            return f"{job} is disabled in .hz/control.yaml"
+        if known is None or not known.enabled:
+            return f"{job} is disabled in {known.file}" if known else f"{job} has no valid file now"
+        return ""
+
+    return stopped
+
+
+def contained() -> str:
+    """Return the containment that job processes reach on this machine: `landlock-N` or `none`."""
+    from hz_team.adapters.process import contained as level
+
+    return level()
