@@ -1,0 +1,1 @@
+"""kill -9 at chosen moments of a tick."""

@@ -1,0 +1,92 @@
+"""Runs one tick and dies by SIGKILL right before its Nth call to the outside; with 0 it lists the calls instead.
+
+    python driver.py N LIST -- tick --root …
+
+The moments come from Python's audit events: every file opened for writing, renamed, linked, removed, every folder made,
+every process started, every connection. Between two of them nothing outside this process changes but the bytes of a file
+that is open already. LIST gets one line a moment: number, phase, event, what.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import signal
+import sys
+from types import FrameType
+
+EVENTS = {
+    "os.rename",
+    "os.link",
+    "os.mkdir",
+    "os.remove",
+    "os.rmdir",
+    "os.chmod",
+    "os.symlink",
+    "subprocess.Popen",
+    "os.posix_spawn",
+    "socket.connect",
+    "fcntl.flock",
+}
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+
+
+class Moments:
+    """Counts moments, and ends the process at the chosen one."""
+
+    def __init__(self, chosen: int, path: str) -> None:
+        self.chosen = chosen
+        self.path = path
+        self.number = 0
+        self.lines: list[str] = []
+
+    def hook(self, event: str, arguments: tuple[object, ...]) -> None:
+        """Take one audit event."""
+        if event == "open":
+            flags = arguments[2]
+            if not isinstance(flags, int) or not flags & WRITING or str(arguments[0]) == self.path:
+                return
+        elif event not in EVENTS:
+            return
+        if arguments and "__pycache__" in str(arguments[0]):
+            return  # Python's own: there once and not the next time
+        self.number += 1
+        if self.number == self.chosen:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if not self.chosen:
+            what = str(arguments[1] if event in ("subprocess.Popen", "os.posix_spawn") else arguments[0])
+            self.lines.append(f"{self.number}\t{phase(inspect.currentframe())}\t{event}\t{what[-160:]!r}")
+
+    def write(self) -> None:
+        """Store the list of moments."""
+        if not self.chosen:
+            with open(self.path, "w", encoding="utf-8") as stream:
+                stream.write("\n".join(self.lines) + "\n")
+
+
+def phase(frame: FrameType | None) -> str:
+    """Return the phase at work: the outermost frame of a file in hz_team/phases, else where the tick is."""
+    found = "outside"
+    while frame:
+        name = frame.f_code.co_filename
+        folder, _, file = name.rpartition("/")
+        if folder.endswith("hz_team/phases"):
+            found = file.removesuffix(".py")
+        frame = frame.f_back
+    return found
+
+
+def main() -> int:
+    """Run the command under the hook."""
+    chosen, path, rest = int(sys.argv[1]), sys.argv[2], sys.argv[4:]
+    from hz_team import cli
+
+    moments = Moments(chosen, path)
+    sys.addaudithook(moments.hook)
+    code = cli.main(rest)
+    moments.write()
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())
