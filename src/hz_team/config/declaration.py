@@ -156,24 +156,13 @@ def _compiled(checked: Declaration, id_: str, file: str, entries: tuple[Entry, .
         name=checked.name,
         file=file,
         line=line,
-        scope=checked.scope,
-        enabled=checked.enabled,
-        owner=checked.owner,
         triggers=triggers if entries else trigger.watched(tuple(names)),
         watches=names,
         steps=(Step("python", {"file": file, "function": checked.function}, env=checked.env, line=line),),
-        publish=checked.publish.ceilings(),
         approve=approve,
-        inputs={name: job.given(one) for name, one in checked.inputs.items()},
-        fresh_for=checked.fresh_for,
-        retries=checked.retries.max,
-        backoff=checked.retries.backoff,
-        timeout=checked.timeout,
-        concurrency=checked.concurrency,
-        usd_micros_per_day=setting.ceiling(id_, checked.cost.usd_per_day, desk.team),
-        environment=checked.environment,
         pending=later,
     )
+    made = job.as_said(made, checked, desk)
     made = made._replace(contract=contract.contract(made, desk.shared, desk.files))
     unready = tuple(Finding(file, line, text, "pending") for text in later)
     return Built((made,), (), (*findings, *unready, *job.idle(made)))

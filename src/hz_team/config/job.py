@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from hz_team.config.setting import Team
     from hz_team.config.source import Source
+    from hz_team.model.config import Declaration
     from hz_team.model.config.job import Input as WrittenInput
 
 
@@ -108,24 +109,13 @@ def _job(where: Source, checked: JobFile, id_: str, desk: Desk) -> Built:
         name=checked.name or id_,
         file=where.file,
         line=where.document.line,
-        scope=checked.scope,
-        enabled=checked.enabled,
-        owner=checked.owner,
         triggers=triggers if entries or checked.on is not None else trigger.watched(tuple(names.values())),
         watches=names,
         steps=steps,
-        publish=checked.publish.ceilings(),
         approve=approve,
-        inputs={name: given(one) for name, one in checked.inputs.items()},
-        fresh_for=checked.fresh_for,
-        retries=checked.retries.max,
-        backoff=checked.retries.backoff,
-        timeout=checked.timeout,
-        concurrency=checked.concurrency,
-        usd_micros_per_day=setting.ceiling(id_, checked.cost.usd_per_day, desk.team),
-        environment=checked.environment,
         pending=tuple(text for text, _ in later),
     )
+    job = as_said(job, checked, desk)
     job = job._replace(contract=contract.contract(job, known, desk.files))
     unready = tuple(Finding(where.file, line, text, "pending") for text, line in later)
     return Built((job,), tuple(inline.values()), (*findings, *unready, *idle(job)))
@@ -149,6 +139,24 @@ def idle(job: Job) -> tuple[Finding, ...]:
         return ()
     text = "nothing wakes this job but a person's run-now; write `on`, or `watch`, if that is not meant"
     return (Finding(job.file, job.line, text, "warning"),)
+
+
+def as_said(made: Job, checked: JobFile | Declaration, desk: Desk) -> Job:
+    """Return the job with what a file and a decorator say in the same words."""
+    return made._replace(
+        scope=checked.scope,
+        enabled=checked.enabled,
+        owner=checked.owner,
+        publish=checked.publish.ceilings(),
+        inputs={name: given(one) for name, one in checked.inputs.items()},
+        fresh_for=checked.fresh_for,
+        retries=checked.retries.max,
+        backoff=checked.retries.backoff,
+        timeout=checked.timeout,
+        concurrency=checked.concurrency,
+        usd_micros_per_day=setting.ceiling(made.id, checked.cost.usd_per_day, desk.team),
+        environment=checked.environment,
+    )
 
 
 def _entries(where: Source, checked: JobFile) -> Iterator[Entry]:

@@ -11,8 +11,6 @@ from hz_team.model.observation import Heard
 from hz_team.model.proposal import Answer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from hz_team.dashboard.row import Tick
     from hz_team.model.job import Index
     from hz_team.model.state import View
@@ -111,8 +109,3 @@ def _shown(drawn: str, name: str) -> str:
     """Return the digest that a page was drawn for."""
     words = drawn.split("-->", 1)[0].split()
     return words[3] if words[2:3] == [name] and len(words) > 3 else ""  # noqa: PLR2004  (<!-- hz:proposal id digest)
-
-
-def subjects(heard: Heard) -> Iterable[str]:
-    """Return the proposals that somebody said something about."""
-    return dict.fromkeys(answer.proposal for answer in heard.answers)

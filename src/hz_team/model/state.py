@@ -89,15 +89,6 @@ class View(NamedTuple):
     """The last ten decisions for the dashboard, newest first: {at, text}; kept in dashboard.json."""
 
 
-class Change(NamedTuple):
-    """Files to write or remove (None) in one commit on top of `base`."""
-
-    base: str
-    """The tip this was computed from."""
-    files: Mapping[str, bytes | None]
-    message: str
-
-
 def document(value: Any) -> Json:
     """The stored form of a named tuple: its fields and the format version."""
     from hz_team.model.job import plain

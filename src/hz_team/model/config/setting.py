@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, ConfigDict, Field, RootModel
+from pydantic import BeforeValidator, Field, RootModel
 
 from hz_team.model.config.publish import KINDS, Approval, Approve
 from hz_team.model.config.value import (
     Amount,
     Flag,
-    Free,
     Id,
     Misfit,
     Names,
@@ -136,13 +135,3 @@ class PolicyEntry(Shape):
 
 class PoliciesFile(RootModel[tuple[PolicyEntry, ...]]):
     """`.hz/policies/auto-approve.yaml`: every entry names owner, job, kind, target and until."""
-
-
-class LaterFile(Shape):
-    """A tool, `hooks.yaml` or `workflows/registry.yaml`. Accepted, not run yet."""
-
-    model_config = ConfigDict(extra="allow")
-
-
-class LaterList(RootModel[Free]):
-    """The same, whatever its shape."""
