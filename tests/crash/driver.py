@@ -1,10 +1,13 @@
-"""Runs one tick and dies by SIGKILL right before its Nth call to the outside; with 0 it lists the calls instead.
+"""Runs one tick and dies by SIGKILL right before the Nth call of one kind to the outside, or lists all of them.
 
-    python driver.py N LIST -- tick --root …
+    python driver.py PHASE EVENT N LIST -- tick --root …
+
+N is counted within its phase and event, since the calls of a phase before may come out differently from run to run (a
+process that ends a little sooner is asked once less). N = 0 lists the calls instead.
 
 The moments come from Python's audit events: every file opened for writing, renamed, linked, removed, every folder made,
 every process started, every connection. Between two of them nothing outside this process changes but the bytes of a file
-that is open already. LIST gets one line a moment: number, phase, event, what.
+that is open already. LIST gets one line a moment: phase, event, N, what.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import inspect
 import os
 import signal
 import sys
+from collections import Counter
 from types import FrameType
 
 EVENTS = {
@@ -34,10 +38,11 @@ WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 class Moments:
     """Counts moments, and ends the process at the chosen one."""
 
-    def __init__(self, chosen: int, path: str) -> None:
+    def __init__(self, kind: tuple[str, str], chosen: int, path: str) -> None:
+        self.kind = kind
         self.chosen = chosen
         self.path = path
-        self.number = 0
+        self.numbers: Counter[tuple[str, str]] = Counter()
         self.lines: list[str] = []
 
     def hook(self, event: str, arguments: tuple[object, ...]) -> None:
@@ -50,12 +55,13 @@ class Moments:
             return
         if arguments and "__pycache__" in str(arguments[0]):
             return  # Python's own: there once and not the next time
-        self.number += 1
-        if self.number == self.chosen:
+        kind = (phase(inspect.currentframe()), event)
+        self.numbers[kind] += 1
+        if (kind, self.numbers[kind]) == (self.kind, self.chosen):
             os.kill(os.getpid(), signal.SIGKILL)
         if not self.chosen:
             what = str(arguments[1] if event in ("subprocess.Popen", "os.posix_spawn") else arguments[0])
-            self.lines.append(f"{self.number}\t{phase(inspect.currentframe())}\t{event}\t{what[-160:]!r}")
+            self.lines.append("\t".join((*kind, str(self.numbers[kind]), repr(what[-160:]))))
 
     def write(self) -> None:
         """Store the list of moments."""
@@ -78,10 +84,10 @@ def phase(frame: FrameType | None) -> str:
 
 def main() -> int:
     """Run the command under the hook."""
-    chosen, path, rest = int(sys.argv[1]), sys.argv[2], sys.argv[4:]
+    kind, chosen, path, rest = (sys.argv[1], sys.argv[2]), int(sys.argv[3]), sys.argv[4], sys.argv[6:]
     from hz_team import cli
 
-    moments = Moments(chosen, path)
+    moments = Moments(kind, chosen, path)
     sys.addaudithook(moments.hook)
     code = cli.main(rest)
     moments.write()
