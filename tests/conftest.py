@@ -74,7 +74,7 @@ def nobodys_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
         "XDG_CONFIG_HOME": home / ".config",
         "XDG_DATA_HOME": home / ".local/share",
         "XDG_STATE_HOME": home / ".local/state",
-        "GIT_ALLOW_PROTOCOL": "file",  # remotes are folders here
+        "GIT_ALLOW_PROTOCOL": "file:http",  # remotes are folders, or served on loopback
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_TERMINAL_PROMPT": "0",

@@ -73,7 +73,7 @@ def test_a_tick_that_ends_early_gives_its_leases_back(tmp_path: Path) -> None:
     team.tick(MONDAY - HOUR)
     world = team.world(MONDAY)
 
-    def record(view: object, files: object, message: str) -> object:
+    def record(view: object, files: object, message: str, **more: object) -> object:
         raise RemoteError("the disk is full")
 
     world.state.record = record  # type: ignore[assignment,method-assign]

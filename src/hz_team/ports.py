@@ -30,10 +30,20 @@ class State(Protocol):
         """Return the named files of that view in one batch; names that do not exist are left out."""
         ...
 
-    def record(self, view: View, files: Mapping[str, bytes | None], message: str) -> View:
+    def record(
+        self,
+        view: View,
+        files: Mapping[str, bytes | None],
+        message: str,
+        *,
+        leases: Sequence[Lease] = (),
+        last: bool = False,
+    ) -> View:
         """Write or remove (None) files in one commit on `view.tip` and push it, expecting that tip.
 
-        Returns the new view. Raises TryAgain when the branch moved (nothing was written), RemoteError when refused.
+        The `leases` it relies on are renewed by the same push, all or nothing; `last`: given back. Returns the view
+        after it. Raises TryAgain when the branch moved and what matters does not hold there, or a lease was lost (and
+        nothing was written), RemoteError when refused.
         """
         ...
 
@@ -56,10 +66,18 @@ class Lease(NamedTuple):
 class Leases(Protocol):
     """Exclusive, bounded rights to work on a job."""
 
-    def acquire(self, jobs: Mapping[str, int], *, now: int, ttl: int) -> dict[str, Lease]:
+    def acquire(
+        self,
+        jobs: Mapping[str, int],
+        *,
+        now: int,
+        ttl: int,
+        ledger: tuple[int, str] = (0, ""),
+    ) -> dict[str, Lease]:
         """Take what can be taken of `jobs` (job → generation in its position); a missing job is held by another.
 
-        A granted lease's generation is greater than the one given. Raises TryAgain if another tick owns the root.
+        `ledger`: count and head of the state that was planned from. A granted lease's generation is greater than the
+        one given. Raises TryAgain if another tick owns the root, or a free lease knows a longer ledger.
         """
         ...
 

@@ -124,13 +124,14 @@ def _work(world: World, story: Story, asked: Docket, desk: Desk) -> Story:
     rulings = approve(Case(question, asked.verdicts, leases.keys(), orders, outcomes))
     intended = intend(world, rulings, heard, now)
     noted = Plan(orders, passed_over(desk), story.plan.settle)
-    entries = Entries(noted, story.seen, outcomes, intended.rulings, leases, desk.pokes, now)
+    last = not any(ruling.publish and ruling.open for ruling in intended.rulings)
+    entries = Entries(noted, story.seen, outcomes, intended.rulings, leases, desk.pokes, now, last=last)
     recorded = record(world, view, entries)
     published = publish(world, recorded.view, intended.rulings, leases=leases, heard=heard, now=now)
     published = published._replace(stopped=published.stopped or intended.stopped)
     confirmed = None
     if published.rulings:
-        later = Entries(Plan(), story.seen, rulings=published.rulings, leases=leases, now=now, looking=False)
+        later = Entries(Plan(), story.seen, (), published.rulings, leases, now=now, looking=False, last=True)
         confirmed = record(world, recorded.view, later)
     done = story._replace(
         orders=orders,

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from hz_team.ports import Lease
+
 MONA = "local:mona"
 
 
@@ -112,11 +114,11 @@ def test_a_crash_after_publish_finds_what_is_there(tmp_path: Path) -> None:
     real = world.state.record
     wrote = []
 
-    def record(view: object, files: object, message: str) -> object:
+    def record(view: object, files: object, message: str, **more: object) -> object:
         wrote.append(message)
         if len(wrote) > 1:
             raise RemoteError("the disk is full")
-        return real(view, files, message)  # type: ignore[arg-type]
+        return real(view, files, message, **more)  # type: ignore[arg-type]
 
     world.state.record = record  # type: ignore[assignment,method-assign]
     with pytest.raises(RemoteError):
@@ -124,6 +126,25 @@ def test_a_crash_after_publish_finds_what_is_there(tmp_path: Path) -> None:
     assert (team.outbox(), team.steps()[2:]) == (["issue-1.md"], ["approved"])
     team.tick(now + MINUTE)
     assert (team.outbox(), team.steps()[2:]) == (["issue-1.md"], ["approved", "published"])
+
+
+def test_who_lost_the_lease_since_the_record_publishes_nothing(tmp_path: Path) -> None:
+    team = drafted(tmp_path)
+    now = MONDAY + MINUTE
+    world = team.world(now)
+    asked = []
+
+    def holds(lease: Lease, *, now: int) -> bool:
+        asked.append((lease.job, now))
+        return False
+
+    world.leases.holds = holds  # type: ignore[method-assign]
+    story = page.tick(world, yes(team.only(), MONA, now), now=now)
+    assert story.published
+    assert story.published.stopped == "the lease of news is not ours any more"
+    assert (asked, team.outbox(), team.only().attempted) == ([("news", now)], [], {})
+    team.tick(now + MINUTE)
+    assert team.outbox() == ["issue-1.md"]
 
 
 def test_after_a_crash_a_webhook_is_not_sent_but_asked_about(tmp_path: Path, hook: Hook) -> None:
@@ -348,8 +369,8 @@ def test_the_pause_box_holds_even_when_it_is_ticked_after_the_tick_began(tmp_pat
     world = team.world(now)
     real = world.state.record
 
-    def record(*given: Any) -> Any:
-        view = real(*given)
+    def record(*given: Any, **more: Any) -> Any:
+        view = real(*given, **more)
         team.box("pause")
         return view
 

@@ -30,11 +30,11 @@ def late(team: Team, now: int, act: Callable[[], None], said: Heard, **more: Any
     real = world.state.record
     acted: list[int] = []
 
-    def record(view: object, files: object, message: str) -> object:
+    def record(view: object, files: object, message: str, **more: object) -> object:
         if not acted:
             acted.append(now)
             act()
-        return real(view, files, message)  # type: ignore[arg-type]
+        return real(view, files, message, **more)  # type: ignore[arg-type]
 
     world.state.record = record  # type: ignore[assignment,method-assign]
     once(world, said, now)

@@ -9,15 +9,17 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from hz_team.adapters.lease_ref import RefLeases
 from hz_team.adapters.leases import FileLeases
 from hz_team.errors import TryAgain
 from hz_team.ports import Lease, Leases
+from tests.git_server import bare, served
 
 NOW, TTL = 1_800_000_000, 900
 LATER = NOW + TTL + 120
@@ -29,9 +31,38 @@ class Implementation(NamedTuple):
 
     open: Callable[[str], Leases]
     """Takes a folder that all holders share."""
+    serve: Callable[[Path], AbstractContextManager[object]] = nullcontext
+    """Makes that folder ready, and keeps what it needs alive."""
 
 
-IMPLEMENTATIONS = {"file": Implementation(lambda place: FileLeases(f"{place}/below/tick.lock"))}
+def on_refs(place: str) -> Leases:
+    """Leases at the URL that `url` in the shared folder says, with a cache of our own: another machine."""
+    url, own = Path(place, "url").read_text(encoding="utf-8"), os.urandom(4).hex()
+    environ = {**os.environ, "GIT_ALLOW_PROTOCOL": "file:http"}
+    return RefLeases(url, f"{place}/cache-{own}/state.git", holder=f"machine {own}", environ=environ)
+
+
+@contextmanager
+def beside(place: Path) -> Iterator[None]:
+    """A repository on this machine."""
+    (place / "url").write_text(bare(place / "remote.git").as_uri(), encoding="utf-8")
+    yield
+
+
+@contextmanager
+def over_http(place: Path) -> Iterator[None]:
+    """A repository behind a web server."""
+    bare(place / "remote.git")
+    with served(place) as url:
+        (place / "url").write_text(f"{url}/remote.git", encoding="utf-8")
+        yield
+
+
+IMPLEMENTATIONS = {
+    "file": Implementation(lambda place: FileLeases(f"{place}/below/tick.lock")),
+    "ref": Implementation(on_refs, beside),
+    "ref-http": Implementation(on_refs, over_http),
+}
 
 
 def take(leases: Leases, jobs: dict[str, int], now: int = NOW) -> dict[str, Lease]:
@@ -101,12 +132,14 @@ def _workshop(kind: str, place: Path) -> Iterator[Workshop]:
         holders.append(Holder(kind, place))
         return holders[-1]
 
-    try:
-        yield Workshop(IMPLEMENTATIONS[kind].open(str(place)), other)
-    finally:
-        for holder in holders:
-            holder.process.kill()
-            holder.process.communicate()
+    with IMPLEMENTATIONS[kind].serve(place):
+        leases = IMPLEMENTATIONS[kind].open(str(place))
+        try:
+            yield Workshop(leases, other)
+        finally:
+            for holder in holders:
+                holder.process.kill()
+                holder.process.communicate()
 
 
 @pytest.fixture(params=sorted(IMPLEMENTATIONS))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from hz_team.adapters import git, refusal
 from hz_team.adapters import view as views
@@ -14,9 +14,10 @@ from hz_team.errors import TryAgain
 from hz_team.model.state import View
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-T = TypeVar("T")
+    from hz_team.ports import Lease
+
 AT_ONCE = 5_000
 """Objects asked for in one request."""
 
@@ -32,7 +33,7 @@ class Branch:
     def fetch(self) -> View:
         """Return the branch as it is now. Raises RemoteError when the repository cannot be reached."""
         with self._mirror.writing() as repository:
-            return self._insist(lambda: self._fetch(repository))
+            return self._mirror.insist(lambda: self._fetch(repository))
 
     def read(self, view: View, paths: Sequence[str]) -> dict[str, bytes]:
         """Return the named files of that view in one batch; names that do not exist are left out."""
@@ -45,7 +46,15 @@ class Branch:
             found = {f"{view.tip}:{path}": content for path, content in self._read_again(view.tip, paths).items()}
         return {names[name]: content for name, content in found.items()}
 
-    def record(self, view: View, files: Mapping[str, bytes | None], about: git.Message) -> View:
+    def record(
+        self,
+        view: View,
+        files: Mapping[str, bytes | None],
+        about: git.Message,
+        *,
+        leases: Sequence[Lease] = (),  # noqa: ARG002  (one writer has one lock: nothing is renewed)
+        last: bool = False,  # noqa: ARG002  (the same)
+    ) -> View:
         """Write or remove (None) files in one commit on `view.tip` and push it, expecting that tip.
 
         Returns the new view. Raises TryAgain when the branch moved (nothing was written), RemoteError when refused.
@@ -54,13 +63,13 @@ class Branch:
         with self._mirror.writing() as repository:
             if self._mirror.is_crowded():
                 self._mirror.rebuild()
-            commit = self._insist(lambda: self._commit(repository, view.tip, files, about))
+            commit = self._mirror.insist(lambda: self._commit(repository, view.tip, files, about))
             update = git.Update(BRANCH, view.tip, commit)
             pushed = git.push(repository, (update,))
             if answer := pushed.lines.get(BRANCH):
                 self._judge(update, answer, pushed.stderr)
             elif self._find_out(repository, update, pushed.stderr) != commit:
-                return self._insist(lambda: self._fetch(repository))  # ours arrived, and others came after it
+                return self._mirror.insist(lambda: self._fetch(repository))  # ours arrived, and others came after it
             after = after._replace(tip=commit)
             views.save(self._mirror.path, after)
         return after
@@ -77,17 +86,6 @@ class Branch:
                         yield from _lines(content)
                     else:
                         yield os.path.basename(path).removesuffix(".json"), content
-        except GitError as error:
-            raise refusal.damaged(self.url, error) from None
-
-    def _insist(self, attempt: Callable[[], T]) -> T:
-        """Try, mend the cache, try once more. Raises RemoteError, TryAgain."""
-        try:
-            return attempt()
-        except GitError as error:
-            self._mirror.mend(error)
-        try:
-            return attempt()
         except GitError as error:
             raise refusal.damaged(self.url, error) from None
 
@@ -147,7 +145,7 @@ class Branch:
                 files = [blob for blob in git.blobs(repository, tip, *paths) if blob.path in wanted]
                 return self._contents(repository, files)
 
-            return self._insist(attempt)
+            return self._mirror.insist(attempt)
 
     def _months(self, tip: str) -> list[str]:
         with self._mirror.writing() as repository:
@@ -156,7 +154,7 @@ class Branch:
                 self._have(repository, tip)
                 return git.folders(repository, tip, "receipts/")
 
-            return [name for name in self._insist(attempt) if name.count("/") == 2]  # noqa: PLR2004  (receipts/YYYY/MM)
+            return [name for name in self._mirror.insist(attempt) if name.count("/") == 2]  # noqa: PLR2004  (receipts/YYYY/MM)
 
     def _present(self, tip: str, folder: str) -> list[git.Blob]:
         """Return the files of a folder, newest segment first, after all of them were brought here."""
@@ -169,7 +167,7 @@ class Branch:
                     self._bring(repository, missing)
                 return sorted(files, key=_number, reverse=True)
 
-            return self._insist(attempt)
+            return self._mirror.insist(attempt)
 
     def _commit(self, repository: Repository, tip: str, files: Mapping[str, bytes | None], about: git.Message) -> str:
         self._have(repository, tip)

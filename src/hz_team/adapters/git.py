@@ -46,6 +46,14 @@ class Message(NamedTuple):
     at: int
 
 
+class Ref(NamedTuple):
+    """Where a ref stands, and what that commit's message says."""
+
+    name: str
+    commit: str
+    message: str
+
+
 class Pushed(NamedTuple):
     """What a push brought. A ref that is in no line has an unknown fate."""
 
@@ -72,9 +80,9 @@ def commit_of(repository: Repository, ref: str) -> str:
     return ask(repository, "for-each-ref", "--format=%(objectname)", ref).decode().strip()
 
 
-def fetch(repository: Repository, *refspecs: str, depth: int = 0) -> None:
+def fetch(repository: Repository, *refspecs: str, depth: int = 0, prune: bool = False) -> None:
     """Bring these refs here, with trees and without blobs where the server can do that. Raises GitError."""
-    depths = (f"--depth={depth}",) if depth else ()
+    depths = (*((f"--depth={depth}",) if depth else ()), *(("--prune",) if prune else ()))
     options = ("-q", *depths, "--filter=blob:none", "--no-tags", "--no-write-fetch-head")
     ask(repository, "fetch", *options, "origin", *refspecs, settings=PARTIAL)
 
@@ -171,6 +179,27 @@ def commit(repository: Repository, parent: str, files: Mapping[str, bytes | None
     parts.append(b"\nget-mark :1\ndone\n")
     words = ("fast-import", "--quiet", "--force", "--done", "--date-format=raw")
     return ask(repository, *words, stdin=b"".join(parts)).decode().strip()
+
+
+def commit_empty(repository: Repository, parents: Sequence[str], abouts: Sequence[Message]) -> list[str]:
+    """Make one commit without files on each parent ("": none) and return their ids, in order. Raises GitError."""
+    parts = []
+    for mark, (parent, about) in enumerate(zip(parents, abouts, strict=True), 1):
+        text = about.text.encode()
+        origin = f"from {parent}\n" if parent else ""
+        head = f"reset refs/hz/new\n\ncommit refs/hz/new\nmark :{mark}\ncommitter {about.author} {about.at} +0000\n"
+        parts += [f"{head}data {len(text)}\n".encode(), text, f"\n{origin}\n".encode()]
+    parts += [f"get-mark :{mark}\n".encode() for mark in range(1, len(parents) + 1)]
+    words = ("fast-import", "--quiet", "--force", "--done", "--date-format=raw")
+    loose = ("fastimport.unpackLimit", "1000")  # a pack for every lease would crowd the cache
+    return ask(repository, *words, stdin=b"".join([*parts, b"done\n"]), settings=(loose,)).decode().split()
+
+
+def refs(repository: Repository, prefix: str) -> list[Ref]:
+    """Return the refs below a prefix, by one process. Raises GitError."""
+    out = ask(repository, "for-each-ref", "--format=%(refname)%00%(objectname)%00%(contents)%00", prefix)
+    words = out.decode("utf-8", "backslashreplace").split("\0")[:-1]
+    return [Ref(name.lstrip("\n"), *rest) for name, *rest in zip(words[::3], words[1::3], words[2::3], strict=True)]
 
 
 def push(repository: Repository, updates: Sequence[Update], *, atomic: bool = False) -> Pushed:

@@ -22,7 +22,14 @@ class FileLeases:
         self._lock = -1
         self._held: dict[str, Lease] = {}
 
-    def acquire(self, jobs: Mapping[str, int], *, now: int, ttl: int) -> dict[str, Lease]:
+    def acquire(
+        self,
+        jobs: Mapping[str, int],
+        *,
+        now: int,
+        ttl: int,
+        ledger: tuple[int, str] = (0, ""),  # noqa: ARG002  (whoever has the root has the newest ledger)
+    ) -> dict[str, Lease]:
         """Take the root, and with it all of `jobs`, each in a generation greater than the one given.
 
         A job that is held here already keeps its lease. Raises TryAgain if another process owns the root.

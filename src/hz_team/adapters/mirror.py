@@ -10,17 +10,18 @@ import fcntl
 import os
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from hz_team.adapters import git
 from hz_team.adapters.git_runner import GitError, Repository, scrubbed
 from hz_team.adapters.nearby import BRANCH, local_directory
-from hz_team.adapters.refusal import unreachable
+from hz_team.adapters.refusal import damaged, unreachable
 from hz_team.errors import RemoteError, TryAgain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
+T = TypeVar("T")
 WAIT = 30.0
 """Seconds to wait for another process that works in this cache."""
 STALE = 600
@@ -70,6 +71,17 @@ class Mirror:
             os.ftruncate(lock, 0)
         finally:
             os.close(lock)
+
+    def insist(self, attempt: Callable[[], T]) -> T:
+        """Try, mend the cache, try once more. Raises RemoteError, TryAgain."""
+        try:
+            return attempt()
+        except GitError as error:
+            self.mend(error)
+        try:
+            return attempt()
+        except GitError as error:
+            raise damaged(self.url, error) from None
 
     def mend(self, error: GitError) -> None:
         """Do what helps against a failure, so that the question may be asked again. Raises RemoteError, TryAgain."""

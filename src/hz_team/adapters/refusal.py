@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from hz_team.adapters.git_runner import GitError
     from hz_team.errors import HzError
 
-LOST = ("stale info", "failed to update ref", "fetch first", "non-fast-forward", "atomic transaction failed")
+ATOMIC = ("atomic push failed", "atomic push failure", "reference already exists")
+LOST = ("stale info", "failed to update ref", "fetch first", "non-fast-forward", "atomic transaction failed", *ATOMIC)
 """Words of a refusal that mean: somebody else was faster."""
 DENIED = ("denied", "error: 403", "error: 401", "Authentication failed", "not authorized")
 
@@ -88,6 +89,14 @@ def unknown(url: str, stderr: str) -> RemoteError:
 def lost(url: str, stderr: str) -> TryAgain:
     """Nobody answered the push, and our commit is not on the branch."""
     return TryAgain(f"{shown(url)}: the record did not arrive ({_said(url, stderr)}); run the tick again")
+
+
+def no_lease(url: str, ref: str, commit: str) -> RemoteError:
+    """A lease ref holds something that is none."""
+    return RemoteError(
+        f"{shown(url)}: {ref} at {commit[:12]} is no lease that this hz-team can read; upgrade it, or, when nobody is "
+        f"at work, remove the ref: `git push --force-with-lease={ref}:{commit} URL :{ref}`",
+    )
 
 
 def _said(url: str, stderr: str) -> str:

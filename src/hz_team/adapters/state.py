@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from hz_team.adapters.branch import Branch
+    from hz_team.adapters.lease_ref import RefLeases
     from hz_team.model.state import View
+    from hz_team.ports import Lease
 
 
 class GitState:
@@ -32,8 +34,13 @@ class GitState:
         author: str = "hz-team <hz-team@localhost>",
         environ: Mapping[str, str] | None = None,
         clock: Callable[[], float] = time.time,
+        leases: RefLeases | None = None,
     ) -> None:
-        """Nothing is asked before `fetch`; `repository` is the name the first ledger.json is expected to carry."""
+        """Nothing is asked before `fetch`; `repository` is the name the first ledger.json is expected to carry.
+
+        `leases`: others write this branch too; records renew them, and are replayed where the branch moved.
+        """
+        self._leases = leases
         self.url, self.author, self.clock = url, author, clock
         self._cache, self._name = os.path.abspath(cache), repository
         self._environ = os.environ if environ is None else environ
@@ -59,22 +66,37 @@ class GitState:
         """Return the named files of that view in one batch; names that do not exist are left out."""
         return self._opened().read(view, paths) if view.tip and paths else {}
 
-    def record(self, view: View, files: Mapping[str, bytes | None], message: str) -> View:
+    def record(
+        self,
+        view: View,
+        files: Mapping[str, bytes | None],
+        message: str,
+        *,
+        leases: Sequence[Lease] = (),
+        last: bool = False,
+    ) -> View:
         """Write or remove (None) files in one commit on `view.tip` and push it, expecting that tip.
 
-        Returns the new view. Raises TryAgain when the branch moved (nothing was written), RemoteError when refused.
+        Leases on refs are renewed (`last`: given back) by the same push. Returns the new view. Raises TryAgain when the
+        branch moved and what was computed does not hold there, or a lease was lost (nothing was written); RemoteError
+        when refused.
         """
         if not files:
             return view
         from hz_team.adapters.git import Message
 
-        return self._opened().record(view, files, Message(message, self.author, int(self.clock())))
+        about = Message(message, self.author, int(self.clock()))
+        return self._opened().record(view, files, about, leases=leases, last=last)
 
     def receipts(self, view: View) -> Iterator[tuple[str, bytes]]:
         """Yield id and raw bytes of every receipt, newest months first, then sealed lines, newest segment first."""
         return self._opened().receipts(view) if view.tip else iter(())
 
     def _opened(self) -> Branch:
+        if self._branch is None and self._leases is not None:
+            from hz_team.adapters.shared_branch import SharedBranch
+
+            self._branch = SharedBranch(self.url, self._cache, self._name, environ=self._environ, leases=self._leases)
         if self._branch is None:
             from hz_team.adapters.branch import Branch
 

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from hz_team.model.job import Index
-    from hz_team.ports import Command, Finished, Processes, Request, Response
+    from hz_team.ports import Command, Finished, Leases, Processes, Request, Response, State
 
 TOKENS = ("GITHUB_TOKEN", "GH_TOKEN", "HZ_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
 """Variables whose values may write."""
+LOCK = (".hz", "local", "tick.lock")
+"""One tick at a time works on a root."""
 
 
 class LazyHttp:
@@ -113,13 +115,16 @@ def runner_of() -> Runner:
 
 def open_world(root: str, options: Namespace, now: int, *, looking: bool = False, **more: Any) -> World:
     """Return the world of one tick on this root; `looking`: nothing is made below `.hz/local/`."""
-    from hz_team.adapters.leases import FileLeases
     from hz_team.adapters.local import LocalForge
     from hz_team.adapters.state import GitState
 
     index = index_of(root, now)
     url = state_url(root, options, index)
     place = cache.folder_of(root, url)
+    runner = runner_of()
+    state, leases = (
+        _shared(root, url, place, index, runner) if url != local_url(root) else _own(root, url, place, index)
+    )
     forge = LocalForge(root)
     if url == local_url(root) and not looking:
         forge.prepare()
@@ -127,12 +132,12 @@ def open_world(root: str, options: Namespace, now: int, *, looking: bool = False
     return World(
         root=root,
         config=index,
-        state=GitState(url, os.path.join(place, "state.git"), repository=index.settings.repository or "local"),
-        leases=FileLeases(os.path.join(root, ".hz", "local", "tick.lock")),
+        state=state,
+        leases=leases,
         forge=forge,
         http=LazyHttp(),
         processes=LazyProcesses(root),
-        runner=runner_of(),
+        runner=runner,
         notes=cache.load_notes(place),
         actor=actor_of(options),
         environ=dict(os.environ),
@@ -140,6 +145,27 @@ def open_world(root: str, options: Namespace, now: int, *, looking: bool = False
         stopped=_stopped(root, now),
         **more,
     )
+
+
+def _own(root: str, url: str, place: str, index: Index) -> tuple[State, Leases]:
+    """Return state and leases of the embedded default: one machine, one lock."""
+    from hz_team.adapters.leases import FileLeases
+    from hz_team.adapters.state import GitState
+
+    state = GitState(url, os.path.join(place, "state.git"), repository=index.settings.repository or "local")
+    return state, FileLeases(os.path.join(root, *LOCK))
+
+
+def _shared(root: str, url: str, place: str, index: Index, runner: Runner) -> tuple[State, Leases]:
+    """Return a state that other machines write too, and the leases that tell who may; one tick a time on this root."""
+    from hz_team.adapters.lease_ref import RefLeases
+    from hz_team.adapters.leases import FileLeases
+    from hz_team.adapters.state import GitState
+
+    mirror = os.path.join(place, "state.git")
+    holder = f"{runner.who}@{runner.host}/{os.getpid()}"
+    leases = RefLeases(url, mirror, holder=holder, root=FileLeases(os.path.join(root, *LOCK)))
+    return GitState(url, mirror, repository=index.settings.repository or "local", leases=leases), leases
 
 
 def _stopped(root: str, now: int) -> Callable[[str], str]:

@@ -20,4 +20,5 @@ def claim(world: World, view: View, plan: Plan, now: int) -> dict[str, Lease]:
         return {}
     generations = {job: view.positions[job].lease_generation if job in view.positions else 0 for job in wanted}
     timeouts = [job.timeout for job in world.config.jobs if job.id in wanted]
-    return world.leases.acquire(generations, now=now, ttl=max(timeouts, default=900) + 2 * INTERVAL)
+    ttl = max(timeouts, default=900) + 2 * INTERVAL
+    return world.leases.acquire(generations, now=now, ttl=ttl, ledger=(view.count, view.head))

@@ -72,7 +72,7 @@ def publish(
         if not (ruling.publish and ruling.open and ruling.proposal.job in leases):
             continue
         proposal = view.proposals[ruling.proposal.id]
-        reason = _held(world, ruling, heard)
+        reason = _held(world, ruling, heard) or _lost(world, leases[ruling.proposal.job], now)
         if not reason:
             done.append(_Attempt(world, view, proposal, now, first=ruling.first).run())
             continue
@@ -98,6 +98,11 @@ def _paused_since(world: World, heard: Heard) -> str:
 
 def _is_paused(text: str) -> bool:
     return any(one.verb == "pause" and one.ticked for one in row.rows(text))
+
+
+def _lost(world: World, lease: Lease, now: int) -> str:
+    """Return why this process may not work on the job any more: it may have been asleep since it recorded."""
+    return "" if world.leases.holds(lease, now=now) else f"the lease of {lease.job} is not ours any more"
 
 
 def _intended(ruling: Ruling, now: int) -> Ruling:

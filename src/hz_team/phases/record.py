@@ -46,6 +46,8 @@ class Entries(NamedTuple):
     now: int = 0
     looking: bool = True
     """First record of a tick: cursors, new triggers and switches are written with it."""
+    last: bool = False
+    """Nothing of this tick needs its leases afterwards: they are given back with it."""
 
 
 class Recorded(NamedTuple):
@@ -176,7 +178,8 @@ class _Book:
         self._proposals()
         self._sweep(positions)
         self._summary(positions)
-        view = self.world.state.record(self.view, self.files, chronicle.message(self.receipts))
+        leases, message = tuple(self.entries.leases.values()), chronicle.message(self.receipts)
+        view = self.world.state.record(self.view, self.files, message, leases=leases, last=self.entries.last)
         return Recorded(view, tuple(zip(ids, self.receipts, strict=True)), wrote=True)
 
     def _position(self, name: str) -> Position:
