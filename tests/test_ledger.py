@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as some
 
-from hz_team import ledger
+from hz_team import keeping, ledger
 from hz_team.model.receipt import Receipt, Runner
-from hz_team.model.state import Position, View
+from hz_team.model.state import Folded, Position, View
 from hz_team.ports import Lease
 
 AT = 1_796_029_200
@@ -246,6 +246,62 @@ def wrong_head(stored: Stored, view: View) -> tuple[Stored, View]:
     return stored, view._replace(head="0" * 64)
 
 
+def sealed(stored: Stored, view: View) -> tuple[Stored, View]:
+    """The same ledger by its paths, with two segments of three."""
+    segments = [keeping.segment(at, [content for _, content in stored[3 * at - 3 : 3 * at]]) for at in (1, 2)]
+    loose = [(f"receipts/2026/11/{name}.json", content) for name, content in stored[6:]]
+    return [*loose, *reversed(segments)], view._replace(sealed=6)
+
+
+def renamed_segment(stored: Stored, view: View) -> tuple[Stored, View]:
+    files, view = sealed(stored, view)
+    return [*files[:-1], ("segments/1-" + "0" * 64 + ".jsonl", files[-1][1])], view
+
+
+def numberless_segment(stored: Stored, view: View) -> tuple[Stored, View]:
+    files, view = sealed(stored, view)
+    return [*files[:-1], (files[-1][0].replace("/1-", "/x-"), files[-1][1])], view
+
+
+def changed_line(stored: Stored, view: View) -> tuple[Stored, View]:
+    files, view = sealed(stored, view)
+    content = files[-1][1].replace(b"rendered", b"rejected")
+    return [*files[:-1], keeping.segment(1, content.splitlines())], view
+
+
+def lost_segment(stored: Stored, view: View) -> tuple[Stored, View]:
+    files, view = sealed(stored, view)
+    return files[:-1], view
+
+
+def all_segments_lost(stored: Stored, view: View) -> tuple[Stored, View]:
+    files, view = sealed(stored, view)
+    return files[:2], view
+
+
+def sealed_and_loose(stored: Stored, view: View) -> tuple[Stored, View]:
+    files, view = sealed(stored, view)
+    return [(f"receipts/2026/11/{stored[0][0]}.json", stored[0][1]), *files], view
+
+
+def sealed_twice(stored: Stored, view: View) -> tuple[Stored, View]:
+    files, view = sealed(stored, view)
+    return [*files, keeping.segment(3, [stored[0][1]])], view._replace(sealed=7)
+
+
+def sealed_more_than_all(stored: Stored, view: View) -> tuple[Stored, View]:
+    return stored, view._replace(sealed=9)
+
+
+def position_and_line(stored: Stored, view: View) -> tuple[Stored, View]:
+    return stored, view._replace(folded={"links": Folded(4, view.positions["links"].last)})
+
+
+def other_line(stored: Stored, view: View) -> tuple[Stored, View]:
+    positions = {"digest": view.positions["digest"]}
+    return stored, view._replace(positions=positions, folded={"links": Folded(3, view.positions["links"].last)})
+
+
 TAMPERED: list[tuple[Callable[[Stored, View], tuple[Stored, View]], str]] = [
     (changed, r"receipt [0-9a-f]{12} was changed: its bytes have another hash than its name"),
     (rewritten, r"digest: receipt 3 follows [0-9a-f]{12}, not [0-9a-f]{12}"),
@@ -260,6 +316,16 @@ TAMPERED: list[tuple[Callable[[Stored, View], tuple[Stored, View]], str]] = [
     (no_receipt, r"receipt [0-9a-f]{12} cannot be read as a receipt of format 1"),
     (newer, r"receipt [0-9a-f]{12} cannot be read as a receipt of format 1"),
     (far_away, "links: receipts 5 to 999999999998 are missing"),
+    (renamed_segment, r"segments/1-0{29} was changed: its bytes have another hash than its name"),
+    (numberless_segment, r"segments/x-[0-9a-f]{29} was changed: its bytes have another hash than its name"),
+    (changed_line, r"links: receipt 2 follows [0-9a-f]{12}, not [0-9a-f]{12}"),
+    (lost_segment, "ledger.json counts 6 sealed receipts, the segments hold 3"),
+    (all_segments_lost, "ledger.json counts 6 sealed receipts, the segments hold 0"),
+    (sealed_and_loose, "receipt [0-9a-f]{12} is there twice: in a file of its own and in segment 1"),
+    (sealed_twice, "receipt [0-9a-f]{12} is there twice: in segment 1 and in segment 3"),
+    (sealed_more_than_all, "ledger.json counts 9 sealed receipts of 8"),
+    (position_and_line, "links: it has a position, and a line in jobs/.folded.json as well"),
+    (other_line, "links: 4 receipts, but its position counts 3"),
     (wrong_count, "ledger.json counts 9 receipts, the positions 8"),
     (wrong_head, r"ledger.json has the head 000000000000, the positions give [0-9a-f]{12}"),
 ]
@@ -269,6 +335,27 @@ TAMPERED: list[tuple[Callable[[Stored, View], tuple[Stored, View]], str]] = [
 def test_tampering_is_told_in_a_sentence(tamper: Callable[[Stored, View], tuple[Stored, View]], sentence: str) -> None:
     problems = prove(*tamper(*some_ledger()))
     assert any(re.fullmatch(sentence, problem) for problem in problems), problems
+
+
+def test_a_sealed_ledger_verifies_in_any_order() -> None:
+    files, view = sealed(*some_ledger())
+    assert ledger.verify(view, files, progress=lambda _: None) == ledger.Verdict(8, 2, ())
+    assert prove(files[::-1], view) == ()
+
+
+def test_a_folded_job_counts_like_any_other() -> None:
+    stored, view = some_ledger()
+    line = Folded(4, view.positions["links"].last, 4)
+    positions = {"digest": view.positions["digest"]}
+    assert ledger.head(positions, {"links": line}) == (view.count, view.head)
+    assert prove(stored, view._replace(positions=positions, folded={"links": line})) == ()
+
+
+def test_a_job_that_is_back_goes_on_from_its_line() -> None:
+    line = {"digest": Folded(7, "a" * 64, 9)}
+    entries, after = ledger.append({}, [receipt()], RUNNER, LEASES, folded=line)
+    assert json.loads(entries[0].content)["prev"] == "a" * 64
+    assert (after["digest"].seq, after["digest"].last, after["digest"].lease_generation) == (8, entries[0].id, 9)
 
 
 def test_many_problems_are_counted() -> None:
@@ -300,20 +387,27 @@ def test_no_text_and_no_input_is_taken_for_a_receipts_own_place(inputs: dict[str
 
 def test_listing_is_newest_first_and_stops_reading_early() -> None:
     months = [AT - 40 * 86400, AT - 40 * 86400 + 60, AT, AT + 60]
+    long_ago = [(str(number), b'{"as_of":"2026-09-01T00:00:00Z","job":"links","seq":1}') for number in range(2000)]
     stored, _ = written(*(receipt(as_of=at) for at in months), receipt("links", as_of=AT + 30))
     read: list[str] = []
 
     def reading() -> Any:
-        for name, content in (*stored[2:], *stored[:2]):
+        for name, content in (*stored[2:], *stored[:2], *long_ago):
             read.append(name)
             yield name, content
 
     listed = ledger.newest(reading(), limit=2)
     assert [name for name, _ in listed] == [stored[3][0], stored[4][0]]
-    assert len(read) == 4  # the first of an older month ends it
-    assert [name for name, _ in ledger.newest(reading(), limit=0)] == [stored[at][0] for at in (3, 4, 2, 1, 0)]
-    assert [name for name, _ in ledger.newest(reading(), job="links")] == [stored[4][0]]
+    assert len(read) == 3 + ledger.STRAY
+    assert [name for name, _ in ledger.newest(reading(), limit=0)][:5] == [stored[at][0] for at in (3, 4, 2, 1, 0)]
+    assert [name for name, _ in ledger.newest(stored, job="links")] == [stored[4][0]]
     assert ledger.newest(iter([])) == []
+
+
+def test_a_newer_receipt_behind_older_ones_is_found() -> None:
+    stored, _ = written(*(receipt(as_of=AT + number) for number in range(3)), receipt(as_of=AT - 40 * 86400))
+    read = [stored[0], stored[3], stored[2], stored[1]]  # a clock was set back, so the oldest is not sealed yet
+    assert [name for name, _ in ledger.newest(read, limit=1)] == [stored[2][0]]
 
 
 def test_steps_of_one_moment_are_listed_in_the_order_of_their_chain() -> None:

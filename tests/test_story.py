@@ -144,7 +144,7 @@ sys.exit(code)
 OURS_ON_AN_IDLE_TICK = """
     adapters adapters.address adapters.cache adapters.connection adapters.folder adapters.http adapters.leases
     adapters.local adapters.nearby adapters.outbox adapters.state adapters.view cli commands commands.assembly
-    commands.option commands.tick config config.cache config.tree docket duty errors fingerprint idle model model.facet
+    commands.identity commands.option commands.tick config config.cache config.tree docket duty errors fingerprint idle model model.facet
     model.job model.observation model.order model.proposal model.receipt model.state model.wake moment phases
     phases.claim phases.listen phases.observe phases.plan phases.wake ports registry schedule schedule.debt
     schedule.slot tick watches watches.feed watches.feed.source

@@ -9,6 +9,7 @@ import pytest
 from hz_team import tick as page
 from hz_team.errors import RemoteError, TryAgain
 from hz_team.model.observation import Heard
+from hz_team.ports import Claim, Known
 from tests.team import DAY, HOUR, MINUTE, MONDAY, Team, job, yes
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def test_another_tick_at_work_is_waited_for(tmp_path: Path) -> None:
     team = Team(tmp_path, {"news": job()})
     team.tick(MONDAY - HOUR)
     other = team.world(MONDAY)
-    held = other.leases.acquire({"news": 0}, now=MONDAY, ttl=60)
+    held = other.leases.acquire(Claim({"news": Known()}, MONDAY, 60)).leases
     with pytest.raises(TryAgain) as lost:
         team.tick(MONDAY)
     assert lost.value.code == 75

@@ -6,7 +6,8 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from hz_team import moment
-from hz_team.idle import is_idle, words
+from hz_team.idle import is_idle, waits, words
+from hz_team.model.proposal import APPROVED
 from hz_team.model.screen import Failure, PhaseLine, Report
 
 if TYPE_CHECKING:
@@ -43,10 +44,10 @@ def tell(world: World, story: Story, *, title: str = "", dry_run: bool = False, 
     """Return what the tick did, for the person who started it; one line if it did nothing."""
     at = moment.moment(story.now, world.config.settings.timezone)
     waiting = len(story.after.proposals)
-    if is_idle(story) and not (dry_run and (story.plan.orders or story.plan.settle or _held(story))):
+    if story.halted or (is_idle(story) and not (dry_run and (story.plan.orders or story.plan.settle or _held(story)))):
         return Report(at, title, idle=words(story, world.config), waiting=waiting)
     reader = Reader(world.actor if world.actor.startswith("local:") else "", home)
-    done = [*_wake(story, reader), *_observe(story), *_plan(story, reader)]
+    done = [*_wake(story, reader), *_observe(story), *_plan(world, story, reader)]
     return Report(
         at=at,
         title=title,
@@ -104,10 +105,12 @@ def _observe(story: Story) -> list[PhaseLine]:
     return lines
 
 
-def _plan(story: Story, reader: Reader) -> list[PhaseLine]:
+def _plan(world: World, story: Story, reader: Reader) -> list[PhaseLine]:
     lines = [PhaseLine("plan", order.job, _yours(order.why, order.by, reader)) for order in story.plan.orders]
     held = [PhaseLine("plan", skip.job, f"not run: {skip.text}") for skip in _held(story)]
-    return [*lines, *held] or [PhaseLine("plan", text="nothing due")]
+    zone, approved = world.config.settings.timezone, [o for o in story.before.proposals.values() if o.state == APPROVED]
+    late = [PhaseLine("plan", text=text) for one in approved if (text := waits(one, zone, story.now))]
+    return [*lines, *held, *late] or [PhaseLine("plan", text="nothing due")]
 
 
 def _held(story: Story) -> list[Skip]:

@@ -48,8 +48,8 @@ def births(
 
 
 def approved(proposal: Proposal, made: Decision) -> Proposal:
-    """Return the proposal after its last yes."""
-    return proposal._replace(answers=made.answers, state=APPROVED, attempted={}, redraft={})
+    """Return the proposal after its last yes; an attempt from before a withdrawal stays in doubt."""
+    return proposal._replace(answers=made.answers, state=APPROVED, redraft={})
 
 
 def words(proposal: Proposal) -> str:
@@ -146,7 +146,8 @@ def _proposal(
     if newborn.again and order.redraft:
         old = question.view.proposals[order.redraft.proposal]
         changed = f"written again for {order.by or 'a person'}"
-        return fresh._replace(id=old.id, key=old.key, created_at=old.created_at, changed=changed), payload
+        heir = fresh._replace(id=old.id, key=old.key, created_at=old.created_at, attempted=old.attempted)
+        return heir._replace(changed=changed), payload
     taken = {**question.view.proposals, **{name: ruling.proposal for name, ruling in made.items()}}
     return fresh._replace(id=_name(fresh.key, taken)), payload
 

@@ -9,6 +9,8 @@ COMMANDS = {
     "init": "make .hz/ with a first helper",
     "tick": "one pass: look, draft, take answers, publish what was approved",
     "plan": "show what would run, and the next slots",
+    "draft": "one job of a plan that was written down, without anything that may write",
+    "settle": "the rest of a tick that was planned and drafted elsewhere",
     "try": "draft one job and show it; changes nothing",
     "run": "run one job now",
     "inbox": "list, show, approve, reject, redraft, retry",
@@ -16,11 +18,12 @@ COMMANDS = {
     "jobs": "helpers, their last and next run",
     "validate": "check every file of .hz/",
     "config": "effective values and where each comes from",
+    "doctor": "is everything as it should be, and what to do where it is not",
     "pause": "nothing is drafted or published until resume",
     "resume": "go on after pause",
     "demo": "the whole story, offline, in a folder of its own",
 }
-VALUED = ("--root", "--now", "--as", "--dir", "--job", "--scope")
+VALUED = ("--root", "--now", "--as", "--dir", "--job", "--scope", "--out", "--plan", "--digest")
 
 
 def main(argv: list[str] | None = None) -> int:

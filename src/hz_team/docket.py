@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from hz_team.model.observation import Heard
     from hz_team.model.order import Redraft
+    from hz_team.model.proposal import Proposal
     from hz_team.model.state import View
     from hz_team.ports import World
     from hz_team.verdict import Question, Verdict
@@ -34,7 +35,7 @@ class Docket(NamedTuple):
 def call(world: World, view: View, heard: Heard, now: int) -> Docket:
     """Weigh what was said, what policies say and what time does. `view`: with the pause as it was heard."""
     if _is_calm(world, view, heard, now):
-        return Docket(counting=[name for name, item in view.proposals.items() if item.state == UNKNOWN])
+        return Docket(counting=[name for name, item in view.proposals.items() if item.state != AWAITING])
     from hz_team import pages, verdict
 
     payloads = heard.payloads
@@ -58,7 +59,11 @@ def _is_calm(world: World, view: View, heard: Heard, now: int) -> bool:
         return True
     if heard.answers or heard.retries or world.config.settings.policies:
         return False
-    return all(
-        item.state == UNKNOWN or (item.state == AWAITING and now < item.expires_at and not item.redraft)
-        for item in view.proposals.values()
-    )
+    return all(_is_settled(item, now) for item in view.proposals.values())
+
+
+def _is_settled(item: Proposal, now: int) -> bool:
+    """Whether time alone asks nothing: a person has to say what became of it, decide on it, or it is not yet tried."""
+    if item.state == AWAITING:
+        return now < item.expires_at and not item.redraft
+    return item.state == UNKNOWN or now < item.quiet_until

@@ -28,6 +28,14 @@ class TryAgain(HzError):
     code = 75
 
 
+class Behind(TryAgain):
+    """Somebody vouches for a longer ledger than the one that was read."""
+
+
+class LeaseOver(TryAgain):
+    """There is no time left for another write under a lease."""
+
+
 class PublishRefused(HzError):
     """Nothing was published, and trying the same again cannot help."""
 

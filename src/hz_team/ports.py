@@ -7,14 +7,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from hz_team.model.state import Anchor
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from hz_team.model.facet import Item
     from hz_team.model.job import Index, Settings
     from hz_team.model.observation import Notes
     from hz_team.model.receipt import Runner
     from hz_team.model.state import View
+
+
+class Guard(NamedTuple):
+    """What a server refuses to everybody who may push to the state branch."""
+
+    rewriting: bool
+    removal: bool
 
 
 class State(Protocol):
@@ -43,12 +53,32 @@ class State(Protocol):
 
         The `leases` it relies on are renewed by the same push, all or nothing; `last`: given back. Returns the view
         after it. Raises TryAgain when the branch moved and what matters does not hold there, or a lease was lost (and
-        nothing was written), RemoteError when refused.
+        nothing was written), RemoteError when refused. A lease's `expires_at` is the end that the push gives it.
         """
+        ...
+
+    def names(self, view: View, folder: str) -> tuple[str, ...]:
+        """Return the paths of the files below a folder of that view, in order."""
+        ...
+
+    def follows(self, view: View, tip: str) -> bool | None:
+        """Whether that view's commit comes after (or is) an older one; None if nobody here can tell."""
+        ...
+
+    def time(self) -> int | None:
+        """Return the server's time in seconds since 1970, None if it does not say."""
         ...
 
     def receipts(self, view: View) -> Iterator[tuple[str, bytes]]:
         """Yield id and raw bytes of every receipt, unsealed files and sealed lines alike."""
+        ...
+
+    def ledger(self, view: View) -> Iterator[tuple[str, bytes]]:
+        """Yield path and raw bytes of every file that holds receipts, segments too."""
+        ...
+
+    def guarded(self) -> Guard | None:
+        """Return how the server guards the branch against those who may push; None if that cannot be asked here."""
         ...
 
 
@@ -61,32 +91,130 @@ class Lease(NamedTuple):
     """Fencing token: the lease commit's id; for the file lock a nonce."""
     generation: int
     expires_at: int
+    """0: never, it ends with its holder (the file lock)."""
+    made: bool = False
+    """Its ref was made by this claim: nothing on it could tell whether the state was read in time."""
+
+    @property
+    def key(self) -> tuple[str, int, str]:
+        """The very lease, however often it was renewed."""
+        return (self.job, self.generation, self.token)
+
+
+class Known(NamedTuple):
+    """What the state that was planned from says of one job: a lease is newer than that, and must not know of more."""
+
+    generation: int = 0
+    seq: int = 0
+    """The job's receipts."""
+
+
+class Riding(NamedTuple):
+    """Files to record with a claim's push: what somebody asked for is durable before it is acted on."""
+
+    view: View
+    files: Mapping[str, bytes | None]
+    message: str
+
+
+class Claim(NamedTuple):
+    """What a tick asks of the leases."""
+
+    jobs: Mapping[str, Known]
+    now: int
+    ttl: int
+    """Seconds."""
+    ledger: Anchor = Anchor()
+    """Of the state that was planned from."""
+    mode: str = "full"
+    """full: this process works to the end; split: other processes of the same run go on."""
+    gone: Mapping[str, Known] = {}
+    """Jobs that no file names any more: their leases are removed where the state has the generation."""
+    riding: Riding | None = None
+
+
+class Granted(NamedTuple):
+    """What a claim brought."""
+
+    leases: Mapping[str, Lease] = {}
+    """By job; one that is missing is held by another."""
+    view: View | None = None
+    """The state with what rode along; None: that is not recorded yet."""
+
+
+class Standing(NamedTuple):
+    """One lease as anybody sees it, for people who look after them."""
+
+    job: str
+    ref: str
+    holder: str
+    mode: str
+    """full, split or free; "" if the ref holds nothing that this program can read."""
+    generation: int = 0
+    at: int = 0
+    """When it was last renewed, by the holder's clock."""
+    expires_at: int = 0
+    anchor: Anchor = Anchor()
+    commit: str = ""
+    """Where its ref stands."""
+    seq: int = 0
+    """Receipts of the job that its holder knew of."""
 
 
 class Leases(Protocol):
     """Exclusive, bounded rights to work on a job."""
 
-    def acquire(
-        self,
-        jobs: Mapping[str, int],
-        *,
-        now: int,
-        ttl: int,
-        ledger: tuple[int, str] = (0, ""),
-    ) -> dict[str, Lease]:
-        """Take what can be taken of `jobs` (job → generation in its position); a missing job is held by another.
+    def acquire(self, claim: Claim) -> Granted:
+        """Take what can be taken, in one push. A granted lease's generation is greater than the known one.
 
-        `ledger`: count and head of the state that was planned from. A granted lease's generation is greater than the
-        one given. Raises TryAgain if another tick owns the root, or a free lease knows a longer ledger.
+        Raises TryAgain if another tick owns the root; Behind if a free lease knows a longer ledger.
         """
+        ...
+
+    def adopt(self, leases: Iterable[Lease], *, now: int, ttl: int, ledger: Anchor) -> dict[str, Lease]:
+        """Go on with leases that another process of this run took: renewed, all or none, from exactly where they stand.
+
+        Returns them as they stand now. Raises TryAgain if one moved, RemoteError where leases cannot be handed on.
+        """
+        ...
+
+    def hand_over(self, leases: Iterable[Lease]) -> dict[str, Lease]:
+        """Keep these held when this process ends: return them as they stand, and stop renewing."""
+        ...
+
+    def extended(self, leases: Iterable[Lease], *, now: int) -> dict[str, Lease]:
+        """Return them with the end that a record made now gives them. Asks nobody."""
         ...
 
     def holds(self, lease: Lease, *, now: int) -> bool:
         """Whether this process still holds that very lease."""
         ...
 
+    def fence(self, lease: Lease) -> AbstractContextManager[Callable[[], None]]:
+        """Guard effects: a timer ends this process when the lease, as recorded, is over but for the request deadline.
+
+        What is given is asked right before each request; it raises LeaseOver when the wall clock says the same.
+        """
+        ...
+
     def release(self, leases: Iterable[Lease]) -> None:
         """Give back; never touches a successor's lease."""
+        ...
+
+    def standing(self) -> tuple[Standing, ...]:
+        """Return every lease there is, by job. Raises RemoteError."""
+        ...
+
+    def mend(self, standing: Standing, known: Known, *, now: int, ledger: Anchor) -> None:
+        """Put a free lease of a newer generation where this one stands. Raises TryAgain if it moved, RemoteError."""
+        ...
+
+
+class Attempts(Protocol):
+    """What became of the runs that hold leases, where a forge can tell."""
+
+    def state(self, run: str, attempt: int) -> tuple[str, int]:
+        """Return (queued, running, ended or unknown; when it ended, else 0) of one attempt of a run."""
         ...
 
 
@@ -259,6 +387,8 @@ class PublishTools(NamedTuple):
     forge: Forge
     http: Http
     settings: Settings
+    check: Callable[[], None] = lambda: None
+    """Called right before every write. Raises LeaseOver when there is no time left for it."""
     deadline: float = 20.0
     """Seconds for one request."""
 

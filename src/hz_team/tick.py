@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from hz_team import docket
+from hz_team import docket, fingerprint
+from hz_team.docket import Docket
+from hz_team.errors import TryAgain
 from hz_team.model.observation import Heard, Observations
 from hz_team.model.order import Plan
-from hz_team.model.wake import Wake
+from hz_team.model.state import Anchor
+from hz_team.model.wake import Poke, Wake
 from hz_team.phases.claim import claim
 from hz_team.phases.listen import listen
 from hz_team.phases.observe import observe
@@ -20,7 +23,6 @@ from hz_team.phases.wake import wake
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from hz_team.docket import Docket
     from hz_team.model.draft import Outcome
     from hz_team.model.order import Order
     from hz_team.model.ruling import Ruling
@@ -36,10 +38,20 @@ class Story(NamedTuple):
 
     now: int
     before: View
+    """The state that was planned from."""
     woken: Wake = Wake()
     seen: Observations = Observations()
+    pokes: tuple[Poke, ...] = ()
+    """Everything asked for and not drafted yet, old and new."""
+    asked: Docket = Docket()
     plan: Plan = Plan()
+    halted: str = ""
+    """Why this tick only looks: the ledger is shorter than somebody has seen it, or the state is another's."""
+    behind: bool = False
+    """The former: a person has to look."""
     leases: Mapping[str, Lease] = {}
+    claimed: View | None = None
+    """The state after the claim: what was asked for stands there."""
     orders: tuple[Order, ...] = ()
     """Those that were run, and `outcomes` with them."""
     outcomes: tuple[Outcome, ...] = ()
@@ -55,38 +67,149 @@ class Story(NamedTuple):
     def after(self) -> View:
         """The state as the tick left it."""
         last = self.confirmed or self.recorded
-        return last.view if last else self.before
+        return last.view if last else self.claimed or self.before
 
 
 def tick(world: World, said: Heard, *, now: int, dry_run: bool = False) -> Story:
     """Reconcile once. Raises TryAgain or RemoteError; what jobs, watches and publishers do wrong is in the story."""
+    story = look(world, said, now=now)
+    if dry_run or story.halted or is_quiet(world, story):
+        return story
+    story = take(world, story)
+    if story.halted:
+        return story
+    try:
+        return conclude(world, make(world, story))
+    finally:
+        world.leases.release(story.leases.values())
+
+
+def look(world: World, said: Heard, *, now: int) -> Story:
+    """Wake, observe, plan: what is to be done, and why not the rest. Nothing outside changes."""
     view = world.state.fetch()
+    drawn = world.notes.pages.get("dashboard", "")
     heard = listen(world, view, said, now)
     woken = wake(heard.pokes, by=world.actor)
     stored = {poke.id for poke in view.wakes}
-    pokes = tuple(sorted((*view.wakes, *(new for new in woken.pokes if new.id not in stored)), key=lambda one: one.at))
-    switched = _switched(view, heard, now)
-    seen = observe(world, switched, heard, pokes, now)
-    asked = docket.call(world, switched, heard, now)
-    notes = world.notes.considered
-    desk = Desk(world.config, switched, seen, pokes, now, notes, world.scope, world.only, world.drafting)
-    desk = desk._replace(retried=dict(heard.retries), counting=asked.counting)
-    planned = plan(desk, redrafts=asked.redrafts, settle=asked.settle)
-    story = Story(now, view, woken, seen, planned)
-    if dry_run or is_quiet(world, story):
-        return story
-    leases = claim(world, view, planned, now)
+    new = (poke for poke in woken.pokes if poke.id not in stored)
+    story = Story(now, view, woken, pokes=tuple(sorted((*view.wakes, *new), key=lambda one: one.at)))
+    paused = switched(view, heard, now)
+    behind = _behind(world, view, heard, drawn)
+    story = story._replace(halted=_foreign(world, view) or behind, behind=bool(behind))
+    story = story._replace(seen=observe(world, paused, heard, story.pokes, now))
+    story = story._replace(asked=docket.call(world, paused, heard, now))
+    planned = plan(_desk(world, story), redrafts=story.asked.redrafts, settle=story.asked.settle)
+    return story._replace(plan=planned)
+
+
+def take(world: World, story: Story, mode: str = "full") -> Story:
+    """Claim the leases of the plan's jobs; what was asked for just now is on record when they are ours."""
+    stored = {poke.id for poke in story.before.wakes}
+    new = [poke for poke in story.pokes if poke.id not in stored]
+    claimed = claim(world, story.before, story.plan, story.now, pokes=new, mode=mode)
+    halted, behind = claimed.behind, bool(claimed.behind)
+    return story._replace(leases=claimed.leases, claimed=claimed.view, halted=halted, behind=behind)
+
+
+def make(world: World, story: Story) -> Story:
+    """Run the orders of the jobs whose leases are ours."""
+    wanted = tuple(order for order in story.plan.orders if order.job in story.leases)
+    orders, outcomes = _draft(world, story.after, wanted, story) if wanted else ((), ())
+    return story._replace(orders=orders, outcomes=outcomes)
+
+
+def conclude(world: World, story: Story) -> Story:
+    """Approve, record, publish, record, show."""
+    from hz_team.phases.approve import Case, approve
+    from hz_team.phases.plan import passed_over
+    from hz_team.phases.publish import intend, publish
+    from hz_team.phases.record import Entries, record
+    from hz_team.phases.show import show
+    from hz_team.verdict import Question
+
+    view, now, heard, leases = story.after, story.now, story.seen.heard, story.leases
+    desk = _desk(world, story)
+    question = story.asked.question or Question(world.config, desk.view, (), (), {}, now)
+    rulings = approve(Case(question, story.asked.verdicts, leases.keys(), story.orders, story.outcomes))
+    leases = world.leases.extended(leases.values(), now=now)
+    intended = intend(world, rulings, leases=leases, heard=heard, now=now)
+    noted = Plan(story.orders, passed_over(desk), story.plan.settle)
+    last = not any(ruling.publish and ruling.open for ruling in intended.rulings)
+    entries = Entries(noted, story.seen, story.outcomes, intended.rulings, leases, story.pokes, now, last=last)
     try:
-        return _work(world, story._replace(leases=leases), asked, desk)
-    finally:
-        world.leases.release(leases.values())
+        recorded = record(world, view, entries)
+    except TryAgain as lost:
+        raise _in_vain(lost, story.outcomes) from None
+    published = publish(world, recorded.view, intended.rulings, leases=leases, heard=heard, now=now)
+    published = published._replace(stopped=published.stopped or intended.stopped)
+    confirmed = None
+    if published.rulings:
+        ours = {job: lease for job, lease in leases.items() if job not in published.lost}
+        later = Entries(Plan(), story.seen, (), published.rulings, ours, now=now, looking=False, last=True)
+        try:
+            confirmed = record(world, recorded.view, later)
+        except TryAgain:
+            raise _unconfirmed(published) from None
+    done = story._replace(rulings=rulings, recorded=recorded, published=published, confirmed=confirmed)
+    return done._replace(shown=show(world, done.after, heard))
 
 
-def _switched(view: View, heard: Heard, now: int) -> View:
+def _in_vain(lost: TryAgain, outcomes: tuple[Outcome, ...]) -> TryAgain:
+    """Return the error with the drafts that are lost with it: made, and on no record."""
+    made = [f'{one.job} "{draft.title}"' for one in outcomes for draft in one.drafts]
+    return TryAgain(f"{lost}; drafted in vain: {', '.join(made)}") if made else lost
+
+
+def _unconfirmed(published: Published) -> TryAgain:
+    """Return the error of a tick that sent something and could not record that; nothing has to be done about it."""
+    sent = [str(item["ref"]) for ruling in published.rulings for item in ruling.proposal.published]
+    what = f"{', '.join(sent)} went out, and that" if sent else "what was held back"
+    return TryAgain(f"{what} is not on record, for another tick was faster or took over; the next one looks first")
+
+
+def _desk(world: World, story: Story) -> Desk:
+    """Return what planning looks at."""
+    heard, asked = story.seen.heard, story.asked
+    view, notes = switched(story.after, heard, story.now), world.notes.considered
+    desk = Desk(world.config, view, story.seen, story.pokes, story.now, notes, world.scope, world.only, world.drafting)
+    return desk._replace(retried=dict(heard.retries), counting=asked.counting)
+
+
+def switched(view: View, heard: Heard, now: int) -> View:
     """Return the view with the pause as it was heard just now: it holds from this tick on, and ends with this one."""
     if heard.pause is None or heard.pause[0] == bool(view.paused):
         return view
     return view._replace(paused={"at": now, "by": heard.pause[1], "via": "dashboard"} if heard.pause[0] else {})
+
+
+def _foreign(world: World, view: View) -> str:
+    """Return why nothing is done in a copy: the state came with a fork and is another repository's."""
+    ours = world.forge.repository
+    if not view.tip or "local" in {ours, view.repository} or ours == view.repository:
+        return ""
+    return f"hz-state belongs to {view.repository}; here, in {ours}, nothing is done"
+
+
+def _behind(world: World, view: View, heard: Heard, drawn: str) -> str:
+    """Return who saw a longer ledger, or another one, than the one that stands there; "" if nobody did.
+
+    `drawn`: the hash of the dashboard as this machine left it.
+    """
+    *seen, tip = world.notes.anchor or (0, 0, "", view.tip)
+    text = heard.pages.get("dashboard", "")
+    others = bool(text) and drawn != fingerprint.page(text)
+    if tip == view.tip and not others:
+        return ""
+    from hz_team import anchor
+
+    witnesses = []
+    if tip != view.tip:
+        witnesses.append(anchor.Witness("this machine", Anchor(*seen), world.state.follows(view, tip)))
+    if others:
+        from hz_team.dashboard import page
+
+        witnesses.append(anchor.Witness("the dashboard", page.anchor(text)))
+    return "; ".join(anchor.behind(view, witnesses))
 
 
 def is_quiet(world: World, story: Story) -> bool:
@@ -107,41 +230,6 @@ def _news(world: World, view: View) -> bool:
         for job in world.config.jobs
         if job.scope == world.scope
     )
-
-
-def _work(world: World, story: Story, asked: Docket, desk: Desk) -> Story:
-    from hz_team.phases.approve import Case, approve
-    from hz_team.phases.plan import passed_over
-    from hz_team.phases.publish import intend, publish
-    from hz_team.phases.record import Entries, record
-    from hz_team.phases.show import show
-    from hz_team.verdict import Question
-
-    view, now, heard, leases = story.before, story.now, story.seen.heard, story.leases
-    wanted = tuple(order for order in story.plan.orders if order.job in leases)
-    orders, outcomes = _draft(world, view, wanted, story) if wanted else ((), ())
-    question = asked.question or Question(world.config, desk.view, (), (), {}, now)
-    rulings = approve(Case(question, asked.verdicts, leases.keys(), orders, outcomes))
-    intended = intend(world, rulings, heard, now)
-    noted = Plan(orders, passed_over(desk), story.plan.settle)
-    last = not any(ruling.publish and ruling.open for ruling in intended.rulings)
-    entries = Entries(noted, story.seen, outcomes, intended.rulings, leases, desk.pokes, now, last=last)
-    recorded = record(world, view, entries)
-    published = publish(world, recorded.view, intended.rulings, leases=leases, heard=heard, now=now)
-    published = published._replace(stopped=published.stopped or intended.stopped)
-    confirmed = None
-    if published.rulings:
-        later = Entries(Plan(), story.seen, (), published.rulings, leases, now=now, looking=False, last=True)
-        confirmed = record(world, recorded.view, later)
-    done = story._replace(
-        orders=orders,
-        outcomes=outcomes,
-        rulings=rulings,
-        recorded=recorded,
-        published=published,
-        confirmed=confirmed,
-    )
-    return done._replace(shown=show(world, done.after, heard))
 
 
 def _draft(

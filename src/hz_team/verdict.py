@@ -71,8 +71,13 @@ def decide(question: Question, proposal: Proposal, said: tuple[Answer, ...] = ()
 
 
 def is_ready(question: Question, proposal: Proposal) -> bool:
-    """Whether an approved proposal is to be tried now: nothing went wrong before, or a person asked again."""
+    """Whether an approved proposal is to be tried now: nothing went wrong before, or a person asked again.
+
+    While an effect of an earlier process may still arrive, it is left alone.
+    """
     if proposal.state != APPROVED or duty.is_held(proposal.job, question.config, question.view):
+        return False
+    if question.now < proposal.quiet_until:
         return False
     return not proposal.attempted.get("error") or is_retried(question, proposal)
 

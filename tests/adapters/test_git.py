@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hz_team.adapters import git, git_runner
+from hz_team.adapters import ancestry, git, git_runner
 from hz_team.adapters.git_runner import GitError, Repository, scrubbed
 from hz_team.adapters.nearby import loose_ref
 
@@ -92,8 +92,8 @@ def test_commit_writes_removes_and_keeps_the_message_literally(repository: Repos
     assert git_runner.ask(repository, "log", "-1", "--format=%B%an|%at|%P", second).decode() == (
         f"{ABOUT.text}hz-team|1700000000|{first}\n"
     )
-    assert git.is_ancestor(repository, first, second)
-    assert not git.is_ancestor(repository, second, first)
+    assert ancestry.is_ancestor(repository, first, second)
+    assert not ancestry.is_ancestor(repository, second, first)
 
 
 def test_a_first_commit_has_no_parent_though_another_was_made_before(repository: Repository) -> None:

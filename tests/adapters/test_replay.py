@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from hz_team import ledger
-from hz_team.adapters.replay import Moved, Tree, replay
-from hz_team.model.state import Position, View, document
+from hz_team import keeping, ledger
+from hz_team.adapters.replay import Moved, Tree, asked, replay
+from hz_team.model.proposal import Proposal
+from hz_team.model.state import FOLDED, Folded, Position, View, document
 
 NAME = "a" * 64
 FACETS = f"facets/aa/{NAME}.json"
@@ -79,7 +80,8 @@ def test_the_ledger_is_counted_anew() -> None:
     found = replay(OLD, new, {"jobs/digest.json": paper(mine), "ledger.json": summary}, ("digest",))
     assert isinstance(found, dict)
     count, head = ledger.head({"links": theirs, "digest": mine})
-    assert json.loads(found["ledger.json"] or b"") == {"v": 1, "count": count, "head": head, "repository": "acme/x"}
+    told = {"v": 1, "count": count, "head": head, "repository": "acme/x", "era": 0, "sealed": 0}
+    assert json.loads(found["ledger.json"] or b"") == told
     assert count == 5
 
 
@@ -93,3 +95,106 @@ def test_decisions_of_both_are_shown_ours_first() -> None:
     assert isinstance(found, dict)
     decisions = json.loads(found["dashboard.json"] or b"")["decisions"]
     assert [one["text"] for one in decisions] == ["ours", *["theirs"] * 9]
+
+
+SEGMENT = "segments/1-" + "f" * 64 + ".jsonl"
+
+
+def test_sealing_is_left_to_the_next_tick() -> None:
+    receipts = "receipts/2026/11/" + "e" * 64 + ".json"
+    new = Tree(View("2" * 40, sealed=2000, era=3), {**OLD.blobs, receipts: "same"})
+    old = OLD._replace(blobs={**OLD.blobs, receipts: "same"})
+    summary = b'{"v": 1, "count": 0, "head": "", "sealed": 1000, "era": 0}'
+    sealing = {SEGMENT: b"x", receipts: None, "ledger.json": summary}
+    assert replay(old, new, sealing, ("digest",)) == {}
+    found = replay(old, new, {**sealing, "proposals/p.json": None}, ("digest",))
+    assert isinstance(found, dict)
+    assert set(found) == {"proposals/p.json", "ledger.json"}
+    assert {name: json.loads(found["ledger.json"] or b"")[name] for name in ("sealed", "era")} == {
+        "sealed": 2000,
+        "era": 3,
+    }
+    assert asked(sealing) == ["ledger.json"]
+
+
+def folding(job: str, **others: Folded) -> dict[str, bytes | None]:
+    """A record that folds a job and does something else."""
+    lines = {job: Folded(3, "a", 2), **others}
+    ledger_json = b'{"v": 1, "count": 0, "head": ""}'
+    return {
+        f"jobs/{job}.json": None,
+        FOLDED: keeping.folded(lines),
+        "ledger.json": ledger_json,
+        "proposals/p.json": None,
+    }
+
+
+def folded_after(files: object) -> object:
+    assert isinstance(files, dict)
+    assert json.loads(files["ledger.json"])["count"] == sum(
+        line["seq"] for line in json.loads(files.get(FOLDED) or b'{"jobs": {}}')["jobs"].values()
+    )
+    return set(json.loads(files[FOLDED])["jobs"]) if files.get(FOLDED) else files.get(FOLDED, "untouched")
+
+
+def test_a_fold_is_replayed_beside_the_folds_of_others() -> None:
+    old = Tree(View("1" * 40), {"jobs/gone.json": "old", "proposals/p.json": "old"})
+    new = Tree(View("2" * 40, folded={"other": Folded(5, "b")}), {**old.blobs, FOLDED: "theirs"})
+    files = replay(old, new, folding("gone"), ())
+    assert folded_after(files) == {"gone", "other"}
+    assert isinstance(files, dict)
+    assert files["jobs/gone.json"] is None
+
+
+@pytest.mark.parametrize("leased", [(), ("gone",)])
+def test_a_fold_gives_way_where_the_job_moved(leased: tuple[str, ...]) -> None:
+    old = Tree(View("1" * 40), {"jobs/gone.json": "old", "proposals/p.json": "old"})
+    new = Tree(View("2" * 40), {**old.blobs, "jobs/gone.json": "new"})
+    files = replay(old, new, folding("gone"), leased)
+    assert folded_after(files) == "untouched"
+    assert isinstance(files, dict)
+    assert "jobs/gone.json" not in files
+
+
+def test_a_fold_that_another_made_is_theirs() -> None:
+    old = Tree(View("1" * 40), {"jobs/gone.json": "old", "proposals/p.json": "old"})
+    new = Tree(View("2" * 40, folded={"gone": Folded(4, "c")}), {"proposals/p.json": "old", FOLDED: "theirs"})
+    files = replay(old, new, folding("gone"), ())
+    assert isinstance(files, dict)
+    assert (FOLDED in files, json.loads(files["ledger.json"] or b"")["count"]) == (False, 4)
+
+
+def test_a_job_that_is_back_loses_its_line_alone() -> None:
+    lines = {"back": Folded(3, "a"), "other": Folded(5, "b")}
+    old = Tree(View("1" * 40, folded={"back": lines["back"]}), {FOLDED: "old"})
+    new = Tree(View("2" * 40, folded=lines), {FOLDED: "new"})
+    position = paper(Position("back", 3, "a"))
+    summary = b'{"v": 1, "count": 0, "head": ""}'
+    files = replay(old, new, {"jobs/back.json": position, FOLDED: None, "ledger.json": summary}, ("back",))
+    assert isinstance(files, dict)
+    assert set(json.loads(files[FOLDED] or b"")["jobs"]) == {"other"}
+    assert json.loads(files["ledger.json"] or b"")["count"] == 8
+
+
+def test_a_sign_of_life_stands_but_is_no_reason_to_write() -> None:
+    life = "fleet/mona@host.json"
+    new = Tree(View("2" * 40), {**OLD.blobs, life: "theirs"})
+    assert replay(OLD, new, {life: b"{}", "ledger.json": b"{}"}, ("digest",)) == {}
+    assert replay(OLD, new, {life: b"{}", "proposals/p.json": b"{}"}, ("digest",)) == {
+        life: b"{}",
+        "proposals/p.json": b"{}",
+    }
+
+
+def test_a_draft_that_others_removed_is_written_and_one_that_they_need_stays() -> None:
+    path = f"drafts/aa/{NAME}.json"
+    there = OLD._replace(blobs={**OLD.blobs, path: "draft"})
+    written = {path: b"{}", "proposals/p.json": b"{}"}
+    assert replay(there, Tree(View("2" * 40), OLD.blobs), written, ("digest",)) == written
+    removal: dict[str, bytes | None] = {path: None, "proposals/p.json": b"{}"}
+    assert replay(there, Tree(View("2" * 40), there.blobs), removal, ("digest",)) == removal
+    proposal = Proposal(
+        "p-1", "k", "news", "issue", "", "T", NAME, "awaiting", 0, 0, "schedule", None, (), {}, {}, {"by": ["write"]}
+    )
+    needed = Tree(View("2" * 40, proposals={"p-1": proposal}), there.blobs)
+    assert replay(there, needed, removal, ("digest",)) == {"proposals/p.json": b"{}"}

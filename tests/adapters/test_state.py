@@ -195,7 +195,36 @@ def damage_alternates(cache: Path) -> None:
     (cache / "objects/info/alternates").write_text("/nowhere\n")
 
 
-@pytest.mark.parametrize("damage", [damage_packs, damage_head, damage_objects, damage_alternates])
+def damage_refs(cache: Path) -> None:
+    for path in (cache / "refs/hz").iterdir():
+        path.write_bytes(b"\x00\xffnonsense\n")
+
+
+def damage_packed_refs(cache: Path) -> None:
+    (cache / "packed-refs").write_bytes(b"nonsense\n")
+
+
+def damage_shallow(cache: Path) -> None:
+    (cache / "shallow").write_bytes(b"\xffnonsense\n")
+
+
+def damage_config(cache: Path) -> None:
+    (cache / "config").write_bytes(b"[nonsense\n")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        damage_packs,
+        damage_head,
+        damage_objects,
+        damage_alternates,
+        damage_refs,
+        damage_packed_refs,
+        damage_shallow,
+        damage_config,
+    ],
+)
 @pytest.mark.parametrize("kind", ["near", "far"])
 def test_a_damaged_cache_is_made_anew(site: Site, kind: str, damage: Callable[[Path], None]) -> None:
     if kind == "far":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import time
 from typing import TYPE_CHECKING
 
@@ -120,3 +121,5 @@ def test_a_demo_is_replaced(tmp_path: Path) -> None:
     assert again.json["verify"] == {"receipts": 4, "chains": 1, "problems": []}
     assert [report["published"] for report in again.json["ticks"]] == [0, 1]
     assert not (tmp_path / "a b/.hz/jobs/mine.yaml").exists()
+    shutil.rmtree(tmp_path / "a b")
+    assert "verify   4 receipts, 1 chain, all good" in hz("demo", "--dir", "a b", cwd=tmp_path).out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -71,7 +72,8 @@ def test_wrong_words(team: Team, words: str, said: str) -> None:
 def test_verify(team: Team) -> None:
     head = json.loads(team.git("show", "hz-state:ledger.json"))["head"]
     assert team.hz("receipts", "verify").out == f"verify   4 receipts, 1 chain, all good   head {head[:12]}\n"
-    assert team.hz("receipts", "verify", "--json").json == {"receipts": 4, "chains": 1, "problems": [], "head": head}
+    told = {"receipts": 4, "chains": 1, "problems": [], "head": head, "cut": []}
+    assert team.hz("receipts", "verify", "--json").json == told
 
 
 @pytest.mark.parametrize("change", ["approver", "cut", "garbage", "reformatted"])
@@ -106,8 +108,41 @@ def test_no_receipts_yet(tmp_path: Path) -> None:
     assert team.hz("receipts", "--json").json == []
 
 
-def test_a_cut_tail_is_found_by_the_dashboard(team: Team) -> None:
+def test_a_cut_tail_is_found_and_named(team: Team) -> None:
+    """By the dashboard, and by this machine, which still knows what was cut."""
+    newest = team.receipts()[0]
     team.git("update-ref", "refs/heads/hz-state", "hz-state~1")
     run = team.hz("receipts", "verify", code=4)
     assert "problem: the dashboard vouches for 4 receipts (head " in run.err
-    assert "), the ledger has 3\n" in run.err
+    assert "problem: this machine vouches for 4 receipts (head " in run.err
+    assert run.err.count("), the ledger has 3\n") == 2
+    assert f"missing: {newest['id'][:12]}  {newest['as_of']}  hello 4  published\n" in run.err
+    assert "log hz-state` shows who wrote when; `hz-team doctor --accept-head` goes on" in run.err
+    (cut,) = team.hz("receipts", "verify", "--json", code=4).json["cut"]
+    assert cut == {"id": newest["id"], "job": "hello", "seq": 4, "step": "published", "at": newest["as_of"]}
+
+
+def test_who_remembers_nothing_is_told_by_the_dashboard(team: Team) -> None:
+    team.git("update-ref", "refs/heads/hz-state", "hz-state~1")
+    cold = {"XDG_CACHE_HOME": str(team.root / "other-cache")}
+    found = team.hz("receipts", "verify", "--json", code=4, environ=cold).json
+    assert [text.partition(" vouches")[0] for text in found["problems"]] == ["the dashboard"]
+    assert found["cut"] == []
+
+
+def test_a_dashboard_of_another_history_of_the_same_length_is_found(team: Team) -> None:
+    head = json.loads(team.git("show", "hz-state:ledger.json"))["head"][:12]
+    team.write(".hz/local/DASHBOARD.md", team.board.replace(head, "0123456789ab"))
+    run = team.hz("receipts", "verify", code=4)
+    assert f"problem: the dashboard vouches for the head 0123456789ab, the ledger has {head}\n" in run.err
+
+
+def test_a_tip_that_this_machine_has_no_more_is_no_obstacle(team: Team, nobodys_home: Path) -> None:
+    """Its cache was made anew since, and the objects were thrown away."""
+    tip = team.git("rev-parse", "hz-state")
+    team.git("update-ref", "refs/heads/hz-state", "hz-state~1")
+    (team.local / "state.git/objects" / tip[:2] / tip[2:]).unlink()
+    for mirror in nobodys_home.glob(".cache/hz-team/*/state.git"):
+        shutil.rmtree(mirror)
+    found = team.hz("receipts", "verify", "--json", code=4).json
+    assert (len(found["problems"]), found["cut"]) == (2, [])

@@ -143,6 +143,17 @@ def test_a_tick_pushes_three_times_at_most_and_an_idle_one_never(machines: Machi
     assert len(machines.receipts(ann)) == 16
 
 
+def test_what_was_asked_for_is_recorded_with_the_claim(machines: Machines) -> None:
+    ann = machines.machine("ann", hello=HELLO)
+    machines.tick(ann, NOON)
+    machines.pushes()
+    assert ann.hz("run", "hello", "--remote", machines.url).code == 0
+    assert machines.pushes() == 2  # claim, with what was asked for; record and give back
+    log = ("git", "-C", str(machines.remote), "log", "--format=%s", "hz-state")
+    said = subprocess.run(log, check=True, capture_output=True, text=True).stdout.splitlines()
+    assert said[1] == "asked for: hello"
+
+
 def test_two_that_were_told_yes_publish_it_once(machines: Machines, running: list[subprocess.Popen[str]]) -> None:
     """E12: two ticks at once, one post."""
     teams = [machines.machine(name, hello=HELLO) for name in ("ann", "ben")]

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.commands.terminal import HELLO, LATER, MONDAY, NOON, Team, hz
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture
@@ -34,6 +32,17 @@ def test_no_publish_keeps_the_yes(team: Team) -> None:
     assert team.out == []
     assert "  publish  issue         " in team.tick("2026-11-30T09:10:00Z").out
     assert team.out == ["issue-1.md"]
+
+
+def test_a_quiet_tick_does_not_write_down_again_how_long_the_ledger_was(team: Team) -> None:
+    team.tick(MONDAY)
+    (notes,) = Path(os.environ["XDG_CACHE_HOME"]).rglob("notes.json")
+    before = os.stat(notes)
+    era, count, head, tip = json.loads(notes.read_text())["anchor"]
+    assert (era, count, len(head), tip) == (0, 2, 64, team.git("rev-parse", "hz-state"))
+    assert team.tick(LATER).out.startswith("Nothing due")
+    after = os.stat(notes)
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
 def test_only_one_job(team: Team) -> None:

@@ -11,6 +11,7 @@ from hz_team.dashboard.paging import LIMIT
 from hz_team.dashboard.phrase import sentence
 from hz_team.dashboard.row import Tick
 from hz_team.model.screen import Dashboard, Entry
+from hz_team.model.state import Anchor
 from tests.dashboard.screens import dashboard, helper, waiting
 from tests.gfm import Page
 from tests.markdown.hostile import hostile
@@ -158,8 +159,31 @@ def test_a_thousand_helpers_fit() -> None:
 
 def test_the_ledger_it_vouches_for_can_be_read_back() -> None:
     text = page.draw(dashboard())
-    assert page.ledger(text) == page.ledger(text.replace("\n", "\r\n")) == (1284, "9c1185a5c5e9")
-    assert page.ledger(page.draw(dashboard(count=0, head=""))) == (0, "")
+    assert page.anchor(text) == page.anchor(text.replace("\n", "\r\n")) == (0, 1284, "9c1185a5c5e9")
+    assert page.anchor(page.draw(dashboard(count=0, head=""))) == Anchor()
+    assert page.anchor(page.draw(dashboard(count=1))) == (0, 1, "9c1185a5c5e9")
+
+
+@pytest.mark.parametrize(
+    ("era", "count", "words"),
+    [
+        (1, 1284, "1,284 receipts after 1 accepted loss, head 9c1185a5c5e9"),
+        (1200, 1, "1 receipt after 1,200 accepted losses, head 9c1185a5c5e9"),
+        (2, 0, "No receipt after 2 accepted losses"),
+    ],
+)
+def test_a_ledger_that_was_shortened_says_so_and_can_be_read_back(era: int, count: int, words: str) -> None:
+    head = "9c1185a5c5e9" if count else ""
+    text = page.draw(dashboard(era=era, count=count, head=head))
+    assert words in Page(text).visible
+    assert page.anchor(text) == page.anchor(text.replace("\n", "\r\n")) == (era, count, head)
+
+
+def test_no_foreign_text_vouches_for_a_ledger() -> None:
+    lies = ("9,999 receipts, head `9c1185a5c5e9`", "No receipt after 7 accepted losses")
+    for lie in lies:
+        text = page.draw(dashboard(entries=(Entry(lie),), costs=(lie,), waiting=(waiting(1, title=lie, box=False),)))
+        assert page.anchor(text) == (0, 1284, "9c1185a5c5e9")
 
 
 @pytest.mark.parametrize(
@@ -195,7 +219,7 @@ def test_no_foreign_text_makes_moves_or_hides_a_row(texts: list[str]) -> None:
     assert shown.boxes == [False] * len(row.rows(text))
     assert shown.acting == []
     assert set(shown.links) == {"inbox/p-00000001.md", "inbox/p-00000002.md"}
-    assert page.ledger(text) == (1284, "9c1185a5c5e9")
+    assert page.anchor(text) == (0, 1284, "9c1185a5c5e9")
 
 
 @pytest.mark.parametrize(

@@ -142,7 +142,8 @@ def test_who_lost_the_lease_since_the_record_publishes_nothing(tmp_path: Path) -
     story = page.tick(world, yes(team.only(), MONA, now), now=now)
     assert story.published
     assert story.published.stopped == "the lease of news is not ours any more"
-    assert (asked, team.outbox(), team.only().attempted) == ([("news", now)], [], {})
+    assert (asked, team.outbox(), team.only().attempted["generation"]) == ([("news", now)], [], 2)
+    assert (story.published.rulings, story.published.lost, story.confirmed) == ((), frozenset({"news"}), None)
     team.tick(now + MINUTE)
     assert team.outbox() == ["issue-1.md"]
 
@@ -374,7 +375,7 @@ def test_the_pause_box_holds_even_when_it_is_ticked_after_the_tick_began(tmp_pat
         team.box("pause")
         return view
 
-    world.state.record = record  # type: ignore[assignment,method-assign]
+    world.state.record = record  # type: ignore[method-assign]
     story = page.tick(world, yes(team.only(), MONA, now), now=now)
     assert (story.published and story.published.stopped, hook.got) == ("paused on the dashboard", [])
     team.tick(now + MINUTE)

@@ -145,9 +145,23 @@ def test_a_dashboard_that_vouches_for_a_longer_ledger_is_not_replaced(tmp_path: 
     team = drafted(tmp_path)
     team.edit("dashboard", "2 receipts, head", "12 receipts, head")
     before = team.page()
-    story = team.tick(MONDAY + DAY)
-    assert story.shown
-    assert (team.page(), "vouches for 12 receipts" in story.shown.note) == (before, True)
+    view = team.view()
+    shown = show(team.world(MONDAY + DAY), view, Heard())
+    said = f"the dashboard vouches for 12 receipts (head {view.head[:12]}), the ledger has 2: it is left alone"
+    assert (team.page(), shown.note) == (before, said)
+
+
+def test_a_dashboard_of_a_ledger_that_was_accepted_shorter_is_replaced_and_one_of_a_later_one_is_not(
+    tmp_path: Path,
+) -> None:
+    team = drafted(tmp_path)
+    team.edit("dashboard", "2 receipts, head", "12 receipts, head")
+    view = team.view()
+    assert show(team.world(MONDAY + DAY), view._replace(era=1), Heard()).note == ""
+    assert "- 2 receipts after 1 accepted loss, head" in team.page()
+    before = team.page()
+    shown = show(team.world(MONDAY + DAY), view, Heard())
+    assert (team.page(), "and is from before that: it is left alone" in shown.note) == (before, True)
 
 
 def test_resume_by_command_is_not_undone_by_the_box_as_it_was_drawn(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from hz_team.adapters import git, refusal
+from hz_team.adapters import ancestry, git, refusal, rescue
 from hz_team.adapters import view as views
 from hz_team.adapters.git_runner import GitError, Repository
 from hz_team.adapters.mirror import TIP, Mirror
@@ -14,12 +14,16 @@ from hz_team.errors import TryAgain
 from hz_team.model.state import View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from hz_team.ports import Lease
 
 AT_ONCE = 5_000
 """Objects asked for in one request."""
+NAMED = 50
+"""Files that are asked for by their paths: Git reads a whole folder for each of them."""
+OLDER = 1_000
+"""Commits that are brought here when the history known does not tell whether a record arrived."""
 
 
 class Branch:
@@ -29,6 +33,8 @@ class Branch:
         """Nothing is asked yet; `name` is what the repository is called before a ledger.json says so."""
         self.url, self._name = url, name
         self._mirror = Mirror(url, cache, environ)
+        self.say: Callable[[str], None] = lambda _: None
+        """Told what happened to the cache that a person should know."""
 
     def fetch(self) -> View:
         """Return the branch as it is now. Raises RemoteError when the repository cannot be reached."""
@@ -37,6 +43,8 @@ class Branch:
 
     def read(self, view: View, paths: Sequence[str]) -> dict[str, bytes]:
         """Return the named files of that view in one batch; names that do not exist are left out."""
+        if len(paths) > NAMED:
+            return self._read_again(view.tip, paths)
         names = {f"{view.tip}:{path}": path for path in paths}
         try:
             found = git.contents(self._mirror.repository, list(names))
@@ -81,16 +89,47 @@ class Branch:
         """
         try:
             for folder in (*reversed(self._months(view.tip)), "segments"):
-                for path, content in git.stream(self._mirror.repository, self._present(view.tip, folder)):
-                    if folder == "segments":
-                        yield from _lines(content)
-                    else:
-                        yield os.path.basename(path).removesuffix(".json"), content
+                files = sorted(self._files(view.tip, folder), key=_number, reverse=True)
+                turn = 1 if folder == "segments" else len(files)
+                while files:  # who looks for the newest does not wait for all segments
+                    for path, content in git.stream(self._mirror.repository, self._present(view.tip, files[:turn])):
+                        if folder == "segments":
+                            yield from _lines(content)
+                        else:
+                            yield os.path.basename(path).removesuffix(".json"), content
+                    del files[:turn]
+                    turn *= 8
         except GitError as error:
             raise refusal.damaged(self.url, error) from None
 
+    def ledger(self, view: View) -> Iterator[tuple[str, bytes]]:
+        """Yield path and raw bytes of every file that holds receipts, segments too, in the order of their paths."""
+        try:
+            files = self._files(view.tip, "receipts", "segments")
+            yield from git.stream(self._mirror.repository, self._present(view.tip, files))
+        except GitError as error:
+            raise refusal.damaged(self.url, error) from None
+
+    def names(self, view: View, folder: str) -> tuple[str, ...]:
+        """Return the paths of the files below a folder of that view, in order."""
+        with self._mirror.writing() as repository:
+
+            def attempt() -> tuple[str, ...]:
+                self._have(repository, view.tip)
+                return tuple(blob.path for blob in git.blobs(repository, view.tip, f"{folder}/"))
+
+            return self._mirror.insist(attempt)
+
+    def follows(self, view: View, tip: str) -> bool | None:
+        """Whether that view's commit comes after (or is) an older one; None if nobody here can tell."""
+        try:
+            return ancestry.is_ancestor(self._mirror.repository, tip, view.tip)
+        except GitError:
+            return None  # the cache was made anew since
+
     def _fetch(self, repository: Repository) -> View:
         tip = self._tip(repository)
+        self._tell(repository, tip)
         if not tip:
             return View("", repository=self._name)
         if known := views.load(self._mirror.path, tip):
@@ -107,12 +146,30 @@ class Branch:
             return git.commit_of(repository._replace(path=self._mirror.source), BRANCH)
         cold = not loose_ref(repository.path, TIP)
         try:  # a warm cache asks without depth, so that ancestry stays known
-            git.fetch(repository, f"+{BRANCH}:{TIP}", depth=1 if cold else 0)
+            git.fetch(repository, f"+{BRANCH}:{TIP}", depth=1 if cold else 0, whole=self._mirror.is_whole)
         except GitError as error:
             if error.missing:
                 return ""
             raise
         return git.commit_of(repository, TIP)
+
+    def contains(self, repository: Repository, tip: str, commit: str) -> bool:
+        """Whether a commit stands on the branch; older history is fetched if that takes it. Raises GitError."""
+        told = ancestry.is_ancestor(repository, commit, tip)
+        if told is None:
+            ancestry.deepen(repository, BRANCH, OLDER)
+            told = ancestry.is_ancestor(repository, commit, tip)
+        if told is None:
+            raise GitError(("merge-base",), 1, "the history known here is too short")
+        return told
+
+    def _tell(self, repository: Repository, tip: str) -> None:
+        """Say what was saved from a damaged cache, once."""
+        place = rescue.place_of(self._mirror.path)
+        if rescue.untold(place):
+            told = rescue.settle(place, lambda: _receipts(repository, tip), refusal.shown(self.url))
+            if told:
+                self.say(told)
 
     def _have(self, repository: Repository, tip: str) -> None:
         """Bring the commit back if the cache was made anew since it was fetched."""
@@ -142,7 +199,8 @@ class Branch:
             def attempt() -> dict[str, bytes]:
                 self._have(repository, tip)
                 wanted = set(paths)
-                files = [blob for blob in git.blobs(repository, tip, *paths) if blob.path in wanted]
+                places = wanted if len(wanted) <= NAMED else {_folder(path) for path in wanted}
+                files = [blob for blob in git.blobs(repository, tip, *sorted(places)) if blob.path in wanted]
                 return self._contents(repository, files)
 
             return self._mirror.insist(attempt)
@@ -156,16 +214,26 @@ class Branch:
 
             return [name for name in self._mirror.insist(attempt) if name.count("/") == 2]  # noqa: PLR2004  (receipts/YYYY/MM)
 
-    def _present(self, tip: str, folder: str) -> list[git.Blob]:
-        """Return the files of a folder, newest segment first, after all of them were brought here."""
+    def _files(self, tip: str, *folders: str) -> list[git.Blob]:
         with self._mirror.writing() as repository:
 
             def attempt() -> list[git.Blob]:
                 self._have(repository, tip)
-                files = git.blobs(repository, tip, f"{folder}/")
-                if not self._mirror.source and (missing := git.absent(repository, [blob.id for blob in files])):
+                return git.blobs(repository, tip, *(f"{folder}/" for folder in folders))
+
+            return self._mirror.insist(attempt)
+
+    def _present(self, tip: str, files: list[git.Blob]) -> list[git.Blob]:
+        """Return these files of a commit after all of them were brought here."""
+        if self._mirror.source:
+            return files
+        with self._mirror.writing() as repository:
+
+            def attempt() -> list[git.Blob]:
+                self._have(repository, tip)
+                if missing := git.absent(repository, [blob.id for blob in files]):
                     self._bring(repository, missing)
-                return sorted(files, key=_number, reverse=True)
+                return files
 
             return self._mirror.insist(attempt)
 
@@ -187,7 +255,7 @@ class Branch:
             raise refusal.denied(self.url, stderr)
         try:
             tip = self._tip(repository)
-            arrived = bool(tip) and git.is_ancestor(repository, update.new, tip)
+            arrived = bool(tip) and self.contains(repository, tip, update.new)
         except GitError:
             raise refusal.unknown(self.url, stderr) from None
         if not arrived:
@@ -195,10 +263,21 @@ class Branch:
         return tip
 
 
+def _receipts(repository: Repository, tip: str) -> set[str]:
+    files = git.blobs(repository, tip, "receipts/") if tip else []
+    return {os.path.basename(blob.path).removesuffix(".json") for blob in files}
+
+
 def _number(blob: git.Blob) -> tuple[int, str]:
     """Return what orders segments by their number, and everything else by name."""
     number = os.path.basename(blob.path).partition("-")[0]
     return (int(number) if number.isdigit() else 0, blob.path)
+
+
+def _folder(path: str) -> str:
+    """Return the folder of a file, the file itself if it lies in none."""
+    folder = os.path.dirname(path)
+    return f"{folder}/" if folder else path
 
 
 def _lines(segment: bytes) -> Iterator[tuple[str, bytes]]:

@@ -18,7 +18,12 @@ def folder_of(root: str, url: str) -> str:
 
 
 def _home() -> str:
-    """Return the user's cache folder; platformdirs is asked only where the answer is not one environment variable."""
+    """Return the run's own folder on Actions, else the user's cache folder.
+
+    platformdirs is asked only where the answer is not one environment variable.
+    """
+    if os.environ.get("GITHUB_ACTIONS") == "true" and os.environ.get("RUNNER_TEMP", "").startswith("/"):
+        return os.environ["RUNNER_TEMP"]
     if os.environ.get("XDG_CACHE_HOME", "").startswith("/"):
         return os.environ["XDG_CACHE_HOME"]
     if sys.platform == "linux" and os.environ.get("HOME", "").startswith("/"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from hz_team.adapters.git_runner import GitError, Repository, ask, end, run, start
+from hz_team.adapters.git_runner import GitError, Repository, ask, end, masked, run, start
 from hz_team.adapters.nearby import loose_ref
 
 if TYPE_CHECKING:
@@ -80,18 +80,23 @@ def commit_of(repository: Repository, ref: str) -> str:
     return ask(repository, "for-each-ref", "--format=%(objectname)", ref).decode().strip()
 
 
-def fetch(repository: Repository, *refspecs: str, depth: int = 0, prune: bool = False) -> None:
-    """Bring these refs here, with trees and without blobs where the server can do that. Raises GitError."""
+def fetch(repository: Repository, *refspecs: str, depth: int = 0, prune: bool = False, whole: bool = False) -> None:
+    """Bring these refs here, with trees, and without blobs (unless `whole`) where the server can do that.
+
+    Raises GitError.
+    """
     depths = (*((f"--depth={depth}",) if depth else ()), *(("--prune",) if prune else ()))
-    options = ("-q", *depths, "--filter=blob:none", "--no-tags", "--no-write-fetch-head")
-    ask(repository, "fetch", *options, "origin", *refspecs, settings=PARTIAL)
+    options = ("-q", *depths, *(() if whole else ("--filter=blob:none",)), "--no-tags", "--no-write-fetch-head")
+    settings = (*(() if whole else PARTIAL), *repository.access)
+    ask(repository, "fetch", *options, "origin", *refspecs, settings=settings)
 
 
 def fetch_objects(repository: Repository, ids: Iterable[str]) -> None:
     """Bring these objects here in one request. Raises GitError."""
     noop = ("fetch.negotiationAlgorithm", "noop")  # what we have does not tell which of these are missing
     words = ("fetch", "-q", "--filter=blob:none", "--no-tags", "--no-write-fetch-head", "origin", "--stdin")
-    ask(repository, *words, stdin="".join(f"{name}\n" for name in ids).encode(), settings=(*PARTIAL, noop))
+    stdin = "".join(f"{name}\n" for name in ids).encode()
+    ask(repository, *words, stdin=stdin, settings=(*PARTIAL, noop, *repository.access))
 
 
 def blobs(repository: Repository, tip: str, *paths: str) -> list[Blob]:
@@ -99,6 +104,20 @@ def blobs(repository: Repository, tip: str, *paths: str) -> list[Blob]:
     out = ask(repository, "ls-tree", "-r", "-z", "--full-tree", tip, "--", *paths)
     rows = (row.split("\t", 1) for row in out.decode("utf-8", "surrogateescape").split("\0") if row)
     return [Blob(about.split(" ")[2], path) for about, path in rows if " blob " in about]
+
+
+def added(repository: Repository, commit: str, path: str) -> list[Blob]:
+    """Return the files below a path that a commit has and its parent has not. Raises GitError."""
+    options = ("-r", "--root", "--no-commit-id", "--no-renames", "--diff-filter=A", "-z")
+    words = ask(repository, "diff-tree", *options, commit, "--", path).decode("utf-8", "surrogateescape").split("\0")
+    return [Blob(about.split(" ")[3], name) for about, name in zip(words[:-1:2], words[1::2], strict=True)]
+
+
+def indexed(repository: Repository, index: str) -> list[str]:
+    """Return the ids of the objects that the index of a pack lists. Raises GitError, OSError."""
+    with open(index, "rb") as stream:
+        listing = ask(repository, "show-index", stdin=stream.read()).decode()
+    return [line.split(" ")[1] for line in listing.splitlines()]
 
 
 def folders(repository: Repository, tip: str, path: str) -> list[str]:
@@ -141,10 +160,21 @@ def stream(repository: Repository, wanted: Iterable[Blob]) -> Generator[tuple[st
         listing.seek(0)
         words = ("cat-file", "--batch=%(objectsize) %(rest)", "--buffer")
         process = start(repository, words, (), stdin=listing, stderr=subprocess.DEVNULL)
+        _widen(process)
         try:
             yield from _answers(process)
         finally:
             end(process)
+
+
+def _widen(process: subprocess.Popen[bytes]) -> None:
+    """Let Git read on while its answer is being worked on: a pipe of a megabyte, where the system allows that."""
+    import fcntl
+    from contextlib import suppress
+
+    if process.stdout and hasattr(fcntl, "F_SETPIPE_SZ"):
+        with suppress(OSError):
+            fcntl.fcntl(process.stdout, fcntl.F_SETPIPE_SZ, 1 << 20)
 
 
 def _answers(process: subprocess.Popen[bytes]) -> Iterator[tuple[str, bytes]]:
@@ -187,7 +217,7 @@ def commit_empty(repository: Repository, parents: Sequence[str], abouts: Sequenc
     for mark, (parent, about) in enumerate(zip(parents, abouts, strict=True), 1):
         text = about.text.encode()
         origin = f"from {parent}\n" if parent else ""
-        head = f"reset refs/hz/new\n\ncommit refs/hz/new\nmark :{mark}\ncommitter {about.author} {about.at} +0000\n"
+        head = f"reset refs/hz/chain\n\ncommit refs/hz/chain\nmark :{mark}\ncommitter {about.author} {about.at} +0000\n"
         parts += [f"{head}data {len(text)}\n".encode(), text, f"\n{origin}\n".encode()]
     parts += [f"get-mark :{mark}\n".encode() for mark in range(1, len(parents) + 1)]
     words = ("fast-import", "--quiet", "--force", "--done", "--date-format=raw")
@@ -207,23 +237,15 @@ def push(repository: Repository, updates: Sequence[Update], *, atomic: bool = Fa
     leases = (f"--force-with-lease={update.ref}:{update.old}" for update in updates)
     specs = (f"{update.new}:{update.ref}" for update in updates)
     options = ("--porcelain", "--no-verify", *(("--atomic",) if atomic else ()))
-    _, out, err = run(repository, "push", *options, *leases, "origin", *specs, settings=PARTIAL)
+    settings = (*PARTIAL, *repository.access)
+    _, out, err = run(repository, "push", *options, *leases, "origin", *specs, settings=settings)
     lines = {}
-    for line in out.decode("utf-8", "backslashreplace").splitlines():
+    for line in masked(repository, out.decode("utf-8", "backslashreplace")).splitlines():
         flag, _, rest = line.partition("\t")
         names, _, text = rest.partition("\t")
         if len(flag) == 1 and text:
             lines[names.rpartition(":")[2]] = (flag, text)
     return Pushed(lines, err)
-
-
-def is_ancestor(repository: Repository, old: str, new: str) -> bool:
-    """Whether a commit is another's ancestor or the same, as far as history is known here. Raises GitError."""
-    words = ("merge-base", "--is-ancestor", old, new)
-    code, _, err = run(repository, *words)
-    if code not in {0, 1}:
-        raise GitError(words, code, err)
-    return code == 0
 
 
 def locks(path: str) -> list[str]:

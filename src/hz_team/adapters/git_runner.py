@@ -81,13 +81,17 @@ REMOTE_SIGNS = (
 
 
 class GitError(Exception):
-    """Git said no. `missing`: no such ref there; `remote`: the other side or the way to it; `locked`: a file here."""
+    """Git said no. `missing`: no such ref there; `remote`: the other side or the way to it; `locked`: a file here.
+
+    `unadvertised`: the server gives out branches and no objects by their names.
+    """
 
     def __init__(self, words: Sequence[str], code: int, stderr: str) -> None:
         """Keep what was asked and what Git said about it."""
         super().__init__(f"git {words[0]} ended with {code}: {last_words(stderr)}")
         self.stderr = stderr
         self.missing = "couldn't find remote ref" in stderr
+        self.unadvertised = "unadvertised object" in stderr
         self.remote = any(sign in stderr for sign in REMOTE_SIGNS)
         self.locked = ".lock': File exists" in stderr or ".lock: File exists" in stderr
 
@@ -100,9 +104,13 @@ class Repository(NamedTuple):
     environ: Mapping[str, str]
     """Already scrubbed."""
     settings: tuple[tuple[str, str], ...] = ()
-    """Configuration for every question: the remote's URL, safe.directory, later a token's header."""
+    """Configuration for every question: the remote's URL, safe.directory."""
     lock: int = -1
     """A file descriptor that children keep open, so that a lock on it ends with the last of them."""
+    access: tuple[tuple[str, str], ...] = ()
+    """Configuration for the questions that talk to the remote: a token's header. No other Git is given it."""
+    secrets: tuple[str, ...] = ()
+    """Texts to mask in what Git says."""
 
 
 def scrubbed(environ: Mapping[str, str]) -> dict[str, str]:
@@ -126,7 +134,7 @@ def run(repository: Repository, *words: str, stdin: bytes = b"", settings: Any =
     except BaseException:
         end(process)
         raise
-    return process.returncode, out, err.decode("utf-8", "backslashreplace")
+    return process.returncode, out, masked(repository, err.decode("utf-8", "backslashreplace"))
 
 
 def ask(repository: Repository, *words: str, stdin: bytes = b"", settings: Any = ()) -> bytes:
@@ -135,6 +143,15 @@ def ask(repository: Repository, *words: str, stdin: bytes = b"", settings: Any =
     if code:
         raise GitError(words, code, err)
     return out
+
+
+def masked(repository: Repository, text: str) -> str:
+    """Return what Git said, without the token that a server or a trace may have quoted."""
+    if not repository.secrets or not text:
+        return text
+    from hz_team.redaction import pattern, redact
+
+    return redact(text, pattern(repository.secrets))
 
 
 def last_words(stderr: str) -> str:

@@ -6,10 +6,14 @@ import json
 import os
 from typing import NamedTuple
 
+from hz_team.model.state import Anchor
+
 VERSION = 1
-HELD, FREE = "full", "free"
+HELD, SPLIT, FREE = "full", "split", "free"
 MARGIN = 60
 """Seconds by which clocks may be apart."""
+HARD = 6 * 3600
+"""Seconds after which a lease of split mode ends, whatever its run does."""
 
 
 class Note(NamedTuple):
@@ -18,7 +22,7 @@ class Note(NamedTuple):
     holder: str
     """Host and process, or run and attempt."""
     mode: str
-    """`full` while somebody works, `free` once it was given back."""
+    """`full` while one process works, `split` while processes of one run take turns, `free` once it was given back."""
     generation: int
     expires_at: int
     at: int
@@ -28,6 +32,32 @@ class Note(NamedTuple):
     head: str = ""
     nonce: str = ""
     """128 random bits: two holders never write the same commit."""
+    era: int = 0
+    """Of that ledger."""
+    seq: int = 0
+    """Receipts of this very job in that ledger."""
+    hard: int = 0
+    """Until when a run that takes turns keeps it while its attempt goes on; 0 in other modes."""
+    run: str = ""
+    """The run of a forge that holds it, "" if none does."""
+    attempt: int = 0
+
+    @property
+    def anchor(self) -> Anchor:
+        """How long the ledger was."""
+        return Anchor(self.era, self.count, self.head)
+
+    @property
+    def ends(self) -> int:
+        """When it is over by the clock: while a run takes turns, its latest end, for nobody renews between turns."""
+        return max(self.expires_at, self.hard) if self.mode == SPLIT and self.run else self.expires_at
+
+    def knowing(self, anchor: Anchor, seq: int) -> Note:
+        """Return it with what is known of the ledger and of the job's own receipts."""
+        return self._replace(era=anchor.era, count=anchor.count, head=anchor.head, seq=seq)
+
+
+NEEDED = frozenset(Note._fields) - Note._field_defaults.keys()
 
 
 def written(job: str, note: Note) -> str:
@@ -38,19 +68,16 @@ def written(job: str, note: Note) -> str:
 
 
 def read(message: str) -> Note | None:
-    """Return what a lease commit says; None if nobody of ours wrote it."""
+    """Return what a lease commit says; None if nobody of ours wrote it. Older ones say less."""
     try:
         data = json.loads(message.strip().rpartition("\n")[2])
-        note = Note(**{name: data[name] for name in Note._fields})
-    except (ValueError, KeyError, TypeError):
+        if not (data.keys() >= NEEDED) or data["v"] > VERSION:
+            return None
+        note = Note(**{name: data[name] for name in Note._fields if name in data})
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
-    numbers = (note.generation, note.expires_at, note.at, note.count)
-    return note if all(type(number) is int for number in numbers) else None
+    typed = all(type(value) is (int if name in NUMBERS else str) for name, value in note._asdict().items())
+    return note if typed and note.mode in {HELD, SPLIT, FREE} else None
 
 
-def is_free(note: Note, now: int, newest: int) -> bool:
-    """Whether a lease may be taken: given back, or over by more than clocks can be apart, and ours is not late.
-
-    `newest`: the newest time that any lease tells of.
-    """
-    return note.mode == FREE or (now > note.expires_at + MARGIN and now >= newest - MARGIN)
+NUMBERS = frozenset({"generation", "expires_at", "at", "count", "era", "seq", "hard", "attempt"})

@@ -8,38 +8,21 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from hz_team.adapters.lease_note import FREE, HELD, Note, is_free
+from hz_team.adapters.lease_clock import Clock
 from hz_team.errors import HzError, TryAgain
-from hz_team.ports import Lease
+from hz_team.ports import Claim, Granted, Known, Lease, Standing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from threading import Event
+    from collections.abc import Callable, Iterable, Mapping
+    from contextlib import AbstractContextManager
 
-    from hz_team.adapters.git import Update
-    from hz_team.adapters.git_runner import Repository
-    from hz_team.adapters.lease_chain import Chains, Standing, Wanted
-    from hz_team.ports import Leases
-
-
-class Held(NamedTuple):
-    """One lease of ours, and where it stands by now."""
-
-    lease: Lease
-    commit: str
-    expires_at: int
-
-
-class Renewal(NamedTuple):
-    """One lease commit of ours that is not pushed yet."""
-
-    job: str
-    update: Update
-    expires_at: int
-    free: bool
-    """It gives the lease back."""
+    from hz_team.adapters.lease_chain import Tip
+    from hz_team.adapters.lease_hand import Hand
+    from hz_team.adapters.lease_note import Note
+    from hz_team.model.state import Anchor
+    from hz_team.ports import Attempts, Leases
 
 
 class RefLeases:
@@ -51,208 +34,187 @@ class RefLeases:
         cache: str,
         *,
         holder: str,
+        run: str = "",
+        attempt: int = 0,
         author: str = "hz-team <hz-team@localhost>",
         environ: Mapping[str, str] | None = None,
         root: Leases | None = None,
+        attempts: Attempts | None = None,
+        clock: Callable[[], int | None] = lambda: None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`holder` says who we are; `root` is taken first: one tick at a time works on one folder of this machine."""
-        self.url, self._cache, self._holder, self._author = url, cache, holder, author
-        self._environ = os.environ if environ is None else environ
-        self._root, self._rooted = root, dict[str, Lease]()
-        self._held: dict[str, Held] = {}
-        self._monotonic = monotonic
-        self._origin = (0, 0.0, 0.0)
-        self._ttl = 0
-        self._ledger = (0, "")
-        self._stop: Event | None = None
-        self._opened: Chains | None = None
+        """`holder` says who we are, `run` and `attempt` which run of a forge, if we are one.
 
-    def acquire(
-        self, jobs: Mapping[str, int], *, now: int, ttl: int, ledger: tuple[int, str] = (0, "")
-    ) -> dict[str, Lease]:
-        """Take those of `jobs` that are free or whose holder is long gone, all in one push; none known to be live.
-
-        Raises TryAgain if another tick works on this root, or when a lease was written by somebody whose ledger is
-        longer than the one we planned from.
+        `root` is taken first: one tick at a time works on one folder of this machine. `attempts` tells what became of
+        other runs. `clock` gives the server's time; none is given to a tick that replays another moment.
         """
-        if self._root:
-            self._rooted.update(self._root.acquire(jobs, now=now, ttl=ttl))
-        self._origin, self._ttl, self._ledger = (now, self._monotonic(), time.time()), ttl, ledger
+        self.url, self.holder, self.run, self.attempt = url, holder, run, attempt
+        self.atomic: bool | None = None
+        """Whether the server records state and leases in one push; None while nobody has asked it to."""
+        self.clock = Clock(clock, monotonic)
+        self.ended: Callable[[Note], int] = lambda _: 0
+        """When a holder's run ended; asks about each attempt once a tick."""
+        self._attempts = attempts
+        self._cache, self._author = cache, author
+        self.environ = os.environ if environ is None else environ
+        self._root, self._rooted = root, dict[str, Lease]()
+        self._opened: Hand | None = None
+
+    @property
+    def hand(self) -> Hand:
+        """What this process has of the leases; Git's adapters are loaded when it is asked for."""
+        if self._opened is None:
+            from hz_team.adapters.lease_chain import Chains
+            from hz_team.adapters.lease_hand import Hand
+            from hz_team.adapters.mirror import Mirror
+
+            self._opened = Hand(Chains(Mirror(self.url, self._cache, self.environ), self._author), self.clock)
+        return self._opened
+
+    def acquire(self, claim: Claim) -> Granted:
+        """Take those jobs that are free or whose holder is long gone, all in one push; none known to be live.
+
+        Raises TryAgain if another tick works on this root; Behind if a lease that could be taken knows of more than the
+        state that was planned from: nothing is taken then.
+        """
+        from hz_team.adapters import lease_taking
+
+        self._begin(claim)
+        hand, view = self.hand, None
+        before = set(hand.held)
         try:
-            if wanted := {job: generation for job, generation in jobs.items() if job not in self._held}:
-                self._take(wanted, now)
+            if jobs := [job for job in claim.jobs if job not in before]:
+                view = lease_taking.take(self, claim, jobs)
+        except HzError:
+            self.release([held.lease for job, held in tuple(hand.held.items()) if job not in before])
+            raise
         finally:
             self._leave_if_empty()
-        return {job: self._held[job].lease for job in jobs if job in self._held}
+        return Granted({job: hand.held[job].lease for job in claim.jobs if job in hand.held}, view)
+
+    def adopt(self, leases: Iterable[Lease], *, now: int, ttl: int, ledger: Anchor) -> dict[str, Lease]:
+        """Go on with leases that another process of this run took: renewed, all or none, from exactly where they stand.
+
+        Each returned lease's token is the commit it stands at by then. Raises TryAgain if one moved, Behind if one
+        knows of more than `ledger`.
+        """
+        from hz_team.adapters import lease_taking
+
+        wanted = {lease.job: lease for lease in leases}
+        claim = Claim({job: Known(lease.generation - 1) for job, lease in wanted.items()}, now, ttl, ledger)
+        self._begin(claim)
+        try:
+            lease_taking.adopt(self, claim, wanted)
+        except HzError:
+            self.release([self.hand.held[job].lease for job in wanted if job in self.hand.held])
+            raise
+        finally:
+            self._leave_if_empty()
+        return {job: self.hand.held[job].lease for job in wanted}
+
+    def hand_over(self, leases: Iterable[Lease]) -> dict[str, Lease]:
+        """Keep these held when this process ends: return them as they stand, and stop renewing."""
+        hand, given = self.hand, {}
+        with hand.mirror.writing():  # no renewal is under way
+            for held in [hand.find(lease) for lease in leases]:
+                end = held.note.expires_at
+                given[held.lease.job] = held.lease._replace(token=held.commit, expires_at=end, made=False)
+                hand.chains.forget(held.lease.job)
+            hand.drop(given)
+        self._leave_if_empty()
+        return given
+
+    def extended(self, leases: Iterable[Lease], *, now: int) -> dict[str, Lease]:
+        """Return them with the end that a record made now gives them."""
+        term = self._opened.term if self._opened else 0
+        return {lease.job: lease._replace(expires_at=self.clock.now(now) + term) for lease in leases}
 
     def holds(self, lease: Lease, *, now: int) -> bool:
         """Whether this process still holds that very lease: granted here, not run out, and still the one out there."""
-        held = self._held.get(lease.job)
-        if not held or held.lease != lease or max(now, self._now()) >= held.expires_at:
+        if self._opened is None or not self._opened.has(lease):
             return False
-        chains = self._chains()
+        hand = self._opened
+        if self.clock.now(now) >= hand.find(lease).note.expires_at:
+            return False
         try:
-            with chains.mirror.writing() as repository:
-                standing = chains.mirror.insist(lambda: chains.read(repository)).get(lease.job)
+            with hand.mirror.writing() as repository:
+                return hand.seen(lease, hand.mirror.insist(lambda: hand.chains.read(repository)))
         except HzError:
             return False  # who cannot look does not know
-        return standing is not None and standing.commit == self._held[lease.job].commit
+
+    def fence(self, lease: Lease) -> AbstractContextManager[Callable[[], None]]:
+        """Guard effects: the process dies when the lease, by its `expires_at`, has only a request's deadline to live.
+
+        A minute earlier where the server cannot record state and leases in one push: somebody may have come between.
+        """
+        from hz_team.adapters import fence
+
+        margin = fence.DEADLINE + (fence.LOOSE if self.atomic is False else 0)
+        return fence.fence(lease.job, self.clock.countdown(lease.expires_at - margin))
 
     def release(self, leases: Iterable[Lease]) -> None:
         """Give back what is still ours, in one push. One that cannot be given back runs out by itself."""
-        mine = [lease for lease in leases if lease.job in self._held and self._held[lease.job].lease == lease]
+        mine = [lease for lease in leases if self._opened and self._opened.has(lease)]
         try:
             if mine:
-                self._push(mine, free=True)
+                self.hand.move(mine, free=True)
         except HzError:
             pass  # the work is done and recorded; a lease that nobody renews ends
         finally:
-            for lease in mine:
-                self._held.pop(lease.job, None)
+            if mine:
+                self.hand.drop(lease.job for lease in mine)
             self._leave_if_empty()
+
+    def standing(self) -> tuple[Standing, ...]:
+        """Return every lease there is, by job. Raises RemoteError."""
+        from hz_team.adapters.lease_chain import PLACE
+
+        mirror = self.hand.mirror
+        with mirror.writing() as repository:
+            tips = mirror.insist(lambda: self.hand.chains.read(repository))
+        return tuple(_standing(job, f"{PLACE}{job}", tip) for job, tip in sorted(tips.items()))
+
+    def mend(self, standing: Standing, known: Known, *, now: int, ledger: Anchor) -> None:
+        """Put a free lease of a newer generation where this one stands. Raises TryAgain if it moved, RemoteError."""
+        from hz_team.adapters.lease_claim import Wanted
+        from hz_team.adapters.lease_note import FREE, Note
+
+        generation = max(known.generation, standing.generation) + 1
+        note = Note(self.holder, FREE, generation, now, now).knowing(ledger, known.seq)
+        hand, job = self.hand, standing.job
+        with hand.mirror.writing() as repository:
+            tip, came = hand.mirror.insist(lambda: hand.chains.read(repository)).get(job), False
+            if tip and tip.commit == standing.commit:
+                updates = hand.mirror.insist(lambda: hand.chains.make(repository, [Wanted(job, tip.commit, note)]))
+                came = bool(hand.chains.push(repository, updates).ours)
+        if not came:
+            raise TryAgain(f"the lease of {job} moved meanwhile; nothing was mended, look again")
 
     def renew(self) -> None:
         """Move the end of everything held a whole term on, in one push. Raises TryAgain, RemoteError."""
-        self._push([held.lease for held in self._held.values()], free=False)
+        self.hand.move([held.lease._replace(expires_at=0) for held in self.hand.held.values()])
 
-    def renewals(
-        self, repository: Repository, leases: Sequence[Lease], ledger: tuple[int, str], *, free: bool
-    ) -> list[Renewal]:
-        """Make the commits that renew these leases (or give them back). Raises TryAgain for one that is not ours."""
-        from hz_team.adapters.lease_chain import Wanted
+    def _begin(self, claim: Claim) -> None:
+        """Take the root, and set the clock."""
+        from hz_team.adapters.lease_claim import end_of_runs
 
-        now = self._now()
-        note = Note(self._holder, FREE if free else HELD, 0, now if free else now + self._ttl, now, *ledger)
-        held = [self._mine(lease) for lease in leases]
-        wanted = [Wanted(one.lease.job, one.commit, note._replace(generation=one.lease.generation)) for one in held]
-        updates = self._chains().make(repository, wanted) if wanted else []
-        pairs = zip(held, updates, strict=True)
-        return [Renewal(one.lease.job, update, note.expires_at, free) for one, update in pairs]
-
-    def settle(self, renewals: Iterable[Renewal], ledger: tuple[int, str]) -> None:
-        """Note that these commits stand on the remote now."""
-        self._ledger = ledger
-        for one in renewals:
-            if one.free:
-                self._held.pop(one.job, None)
-            elif one.job in self._held:
-                self._held[one.job] = self._held[one.job]._replace(commit=one.update.new, expires_at=one.expires_at)
-        self._leave_if_empty()
-
-    def lost(self, repository: Repository, leases: Iterable[Lease]) -> str:
-        """Return what to say about the first of these that stands elsewhere than we left it; "" if all are intact."""
-        standing = self._chains().read(repository)
-        for lease in leases:
-            found, held = standing.get(lease.job), self._held.get(lease.job)
-            if not held or held.lease != lease or not found or found.commit != held.commit:
-                taker = found.note.holder if found and found.note else "somebody"
-                return f"the lease of {lease.job} is not ours any more ({taker} has it)"
-        return ""
-
-    def push(self, repository: Repository, renewals: Sequence[Renewal]) -> list[Renewal]:
-        """Push renewals by themselves and return those that stand now. Raises RemoteError."""
-        ours = self._chains().push(repository, [one.update for one in renewals])
-        return [one for one in renewals if one.update.ref in ours]
-
-    def _take(self, jobs: Mapping[str, int], now: int) -> None:
-        chains = self._chains()
-        with chains.mirror.writing() as repository:
-            standing = chains.mirror.insist(lambda: chains.read(repository))
-            wanted = self._wanted(jobs, standing, now)
-            if not wanted:
-                return
-            updates = chains.mirror.insist(lambda: chains.make(repository, wanted))
-            ours = chains.push(repository, updates)
-        for one, update in zip(wanted, updates, strict=True):
-            if update.ref in ours:
-                lease = Lease(one.job, update.ref, update.new, one.note.generation, one.note.expires_at)
-                self._held[one.job] = Held(lease, update.new, lease.expires_at)
-        if self._held and not self._stop:
-            self._stop = self._renewing()
-
-    def _wanted(self, jobs: Mapping[str, int], standing: Mapping[str, Standing], now: int) -> list[Wanted]:
-        """Return the commits that would take what can be taken."""
-        from hz_team.adapters.lease_chain import Wanted
-
-        newest = max((one.note.at for one in standing.values() if one.note), default=0)
-        note = Note(self._holder, HELD, 0, now + self._ttl, now, *self._ledger)
-        wanted = []
-        for job, generation in sorted(jobs.items()):
-            found = standing.get(job)
-            if not found:
-                wanted.append(Wanted(job, "", note._replace(generation=generation + 1)))
-                continue
-            if found.note is None:
-                from hz_team.adapters.refusal import no_lease
-
-                raise no_lease(self.url, f"refs/hz/lease/job/{job}", found.commit)
-            if is_free(found.note, now, newest):
-                self._check_length(job, found.note)
-                mine = note._replace(generation=max(generation, found.note.generation) + 1)
-                wanted.append(Wanted(job, found.commit, mine))
-        return wanted
-
-    def _check_length(self, job: str, note: Note) -> None:
-        if note.count > self._ledger[0]:
-            raise TryAgain(
-                f"the lease of {job} knows {note.count} receipts, the ledger read here has {self._ledger[0]}: another "
-                "tick recorded meanwhile, or hz-state was reset to an older commit; nothing was taken, run it again",
-            )
-
-    def _mine(self, lease: Lease) -> Held:
-        held = self._held.get(lease.job)
-        if not held or held.lease != lease:
-            raise TryAgain(f"the lease of {lease.job} is not ours any more; nothing was recorded, run the tick again")
-        return held
-
-    def _push(self, leases: Sequence[Lease], *, free: bool) -> None:
-        """Push what renews or frees these leases; what is not ours any more is left alone and forgotten."""
-        chains = self._chains()
-        with chains.mirror.writing() as repository:
-            mine = [lease for lease in leases if lease.job in self._held]
-            renewals = chains.mirror.insist(lambda: self.renewals(repository, mine, self._ledger, free=free))
-            stand = self.push(repository, renewals)
-            for one in renewals:
-                if one not in stand:
-                    self._held.pop(one.job, None)
-            self.settle(stand, self._ledger)
-
-    def _now(self) -> int:
-        """Return the time by whichever clock went on further: the monotonic one stands still in machine sleep."""
-        now, monotonic, wall = self._origin
-        return now + int(max(self._monotonic() - monotonic, time.time() - wall))
-
-    def _renewing(self) -> Event:
-        """Renew at half the term for as long as anything is held; return what ends that."""
-        from threading import Event, Thread
-
-        stop = Event()
-
-        def renew_until_stopped(term: float) -> None:
-            while not stop.wait(term):
-                try:
-                    self.renew()
-                except HzError:
-                    continue  # tried again at the next half; the record finds out whether it was in time
-
-        Thread(target=renew_until_stopped, args=(self._ttl / 2,), name="leases", daemon=True).start()
-        return stop
+        self.hand.term = claim.ttl
+        if self._root:
+            self._rooted.update(self._root.acquire(claim).leases)
+        self.clock.start(claim.now)
+        self.ended = end_of_runs(self._attempts)
 
     def _leave_if_empty(self) -> None:
-        if self._held:
-            return
-        if self._stop:
-            self._stop.set()
-            self._stop = None
-        if self._root and self._rooted:
+        """Give the root back when no lease needs it."""
+        if self._root and not (self._opened and self._opened.held):
             self._root.release(self._rooted.values())
             self._rooted = {}
 
-    def _chains(self) -> Chains:
-        if self._opened is None:
-            from hz_team.adapters.lease_chain import Chains
-            from hz_team.adapters.mirror import Mirror
 
-            self._opened = Chains(Mirror(self.url, self._cache, self._environ), self._author)
-        return self._opened
+def _standing(job: str, ref: str, tip: Tip) -> Standing:
+    note = tip.note
+    if note is None:
+        return Standing(job, ref, "", "", commit=tip.commit)
+    return Standing(
+        job, ref, note.holder, note.mode, note.generation, note.at, note.ends, note.anchor, tip.commit, note.seq
+    )

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import fcntl
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from hz_team.errors import RemoteError, TryAgain
-from hz_team.ports import Lease
+from hz_team.ports import Granted, Lease
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator
+
+    from hz_team.model.state import Anchor
+    from hz_team.ports import Claim, Known, Standing
+
+HANDED = "the embedded state has a lock that ends with its process; split mode needs --remote or `state.repository`"
 
 
 class FileLeases:
@@ -22,39 +28,60 @@ class FileLeases:
         self._lock = -1
         self._held: dict[str, Lease] = {}
 
-    def acquire(
-        self,
-        jobs: Mapping[str, int],
-        *,
-        now: int,
-        ttl: int,
-        ledger: tuple[int, str] = (0, ""),  # noqa: ARG002  (whoever has the root has the newest ledger)
-    ) -> dict[str, Lease]:
-        """Take the root, and with it all of `jobs`, each in a generation greater than the one given.
+    def acquire(self, claim: Claim) -> Granted:
+        """Take the root, and with it every job of the claim, each in a generation greater than the known one.
 
         A job that is held here already keeps its lease. Raises TryAgain if another process owns the root.
         """
         if self._lock < 0:
             self._lock = _locked(self.path)
-        for job, generation in jobs.items():
+        for job, known in claim.jobs.items():
             if job not in self._held:
                 token = os.urandom(16).hex()
-                self._held[job] = Lease(job, f"file:{job}", token, generation + 1, now + ttl)
-        return {job: self._held[job] for job in jobs}
+                self._held[job] = Lease(job, f"file:{job}", token, known.generation + 1, 0)
+        return Granted({job: self._held[job] for job in claim.jobs})
+
+    def adopt(self, leases: Iterable[Lease], *, now: int, ttl: int, ledger: Anchor) -> dict[str, Lease]:  # noqa: ARG002
+        """Refuse: a lock ends with the process that has it."""
+        raise RemoteError(HANDED)
+
+    def hand_over(self, leases: Iterable[Lease]) -> dict[str, Lease]:  # noqa: ARG002  (whatever they are)
+        """Refuse: a lock ends with the process that has it."""
+        raise RemoteError(HANDED)
+
+    def extended(self, leases: Iterable[Lease], *, now: int) -> dict[str, Lease]:  # noqa: ARG002  (a lock has no term)
+        """Return them as they are: a lock has no end but its holder's."""
+        return {lease.job: lease for lease in leases}
+
+    @contextmanager
+    def fence(self, lease: Lease) -> Iterator[Callable[[], None]]:  # noqa: ARG002  (nobody can take a lock over)
+        """Guard nothing: whoever is paused keeps the lock."""
+        yield lambda: None
+
+    def standing(self) -> tuple[Standing, ...]:
+        """Return nothing: the lock tells of no job."""
+        return ()
+
+    def mend(self, standing: Standing, known: Known, *, now: int, ledger: Anchor) -> None:
+        """Do nothing: the kernel mends a lock."""
 
     def holds(self, lease: Lease, *, now: int) -> bool:  # noqa: ARG002  (nobody takes over a locked file)
         """Whether this process still holds that very lease: granted here, and the locked file is still in its place."""
-        return self._held.get(lease.job) == lease and _is_in_place(self._lock, self.path)
+        return self._has(lease) and _is_in_place(self._lock, self.path)
 
     def release(self, leases: Iterable[Lease]) -> None:
         """Give back; the root is free when nothing is held any more."""
         for lease in leases:
-            if self._held.get(lease.job) == lease:
+            if self._has(lease):
                 del self._held[lease.job]
         if not self._held and self._lock >= 0:
             os.ftruncate(self._lock, 0)
             os.close(self._lock)
             self._lock = -1
+
+    def _has(self, lease: Lease) -> bool:
+        held = self._held.get(lease.job)
+        return held is not None and held.key == lease.key
 
 
 def _locked(path: str) -> int:

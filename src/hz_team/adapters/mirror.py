@@ -12,9 +12,10 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-from hz_team.adapters import git
+from hz_team.adapters import git, rescue
+from hz_team.adapters.credential import access
 from hz_team.adapters.git_runner import GitError, Repository, scrubbed
-from hz_team.adapters.nearby import BRANCH, local_directory
+from hz_team.adapters.nearby import BRANCH, local_directory, loose_ref
 from hz_team.adapters.refusal import damaged, unreachable
 from hz_team.errors import RemoteError, TryAgain
 
@@ -36,6 +37,8 @@ EMBEDDED = (
     ("receive.denyNonFastForwards", "true"),
 )
 """The embedded default is the only copy: it survives a power cut, tidies up within a push, and keeps its history."""
+UNUSED = 14 * 86400
+"""Seconds after which a cache that nobody used is made anew: that is cheaper than all that happened since."""
 CROWDED = 100
 """Packs; a cache with more is slow to read and is made anew."""
 TIP = "refs/hz/tip"
@@ -50,7 +53,8 @@ class Mirror:
         self.source = local_directory(url)
         """The remote's own Git directory when it lies on this machine, else ""."""
         settings = (("remote.origin.url", url), *_exceptions(self.source))
-        self.repository = Repository(self.path, scrubbed(environ), settings)
+        shown = access(url, environ)
+        self.repository = Repository(self.path, scrubbed(environ), settings, -1, *shown)
 
     @contextmanager
     def writing(self) -> Iterator[Repository]:
@@ -62,10 +66,13 @@ class Mirror:
             raise RemoteError(f"{self.path}: the cache cannot be made ({error.strerror})") from None
         try:
             self._wait(lock)
-            if os.fstat(lock).st_size:  # whoever held it last did not get to its end
+            found = os.fstat(lock)
+            if found.st_size:  # whoever held it last did not get to its end
                 self._sweep(0)
                 self.free_source(BRANCH)
             os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+            if time.time() - found.st_mtime > UNUSED and not self.source:
+                self.rebuild()
             self._make_if_missing()
             yield self.repository._replace(lock=lock)
             os.ftruncate(lock, 0)
@@ -93,9 +100,24 @@ class Mirror:
                 raise TryAgain(f"{left[0]}: another Git works in this cache; try again when it has ended") from None
             return
         self.rebuild()
+        if error.unadvertised:
+            with open(self._whole, "w", encoding="utf-8") as stream:
+                stream.write("the server gives out no single files, so everything is fetched\n")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether files have to be fetched with their commits, for the server gives out none by itself."""
+        return os.path.exists(self._whole)
+
+    @property
+    def _whole(self) -> str:
+        return os.path.join(self.path, "whole")
 
     def rebuild(self) -> None:
-        """Throw the cache away and make it anew: everything in it is on the remote, or was never acknowledged."""
+        """Throw the cache away and make it anew: everything in it is on the remote, or was never acknowledged.
+
+        Receipts that were not are saved first.
+        """
         import shutil
 
         doomed = f"{self.path}.{os.getpid()}"
@@ -105,9 +127,18 @@ class Mirror:
             doomed = ""
         except OSError as error:
             raise RemoteError(f"{self.path}: the damaged cache cannot be moved away ({error.strerror})") from None
-        if doomed:
-            shutil.rmtree(doomed, ignore_errors=True)
         self._make_if_missing()
+        if doomed:
+            tip = loose_ref(self.source, BRANCH) if self.source else loose_ref(doomed, TIP)
+            place = rescue.place_of(self.path)
+            try:
+                rescue.save(self.repository, doomed, tip, place)
+            except OSError as error:
+                raise RemoteError(
+                    f"{place}: receipts of a damaged cache cannot be saved ({error.strerror}), so it is kept as "
+                    f"{doomed}; make room, and remove it when you need nothing in it",
+                ) from None
+            shutil.rmtree(doomed, ignore_errors=True)
 
     def free_source(self, ref: str) -> None:
         """Remove the lock that a killed push left on a ref of a repository on this machine.

@@ -33,6 +33,23 @@ def local_directory(url: str) -> str:
     return ""
 
 
+def origin_of(folder: str) -> str:
+    """Return the URL that the clone in this folder or around it came from, "" if there is none."""
+    while not os.path.exists(os.path.join(folder, ".git")):
+        if folder == (folder := os.path.dirname(folder)):
+            return ""
+    section, found = "", ""
+    try:
+        with open(os.path.join(folder, ".git", "config"), encoding="utf-8", errors="surrogateescape") as stream:
+            for line in map(str.strip, stream):
+                name, _, value = line.partition("=")
+                section = line if line.startswith("[") else section
+                found = value.strip() if (section, name.strip()) == ('[remote "origin"]', "url") else found
+    except OSError:
+        return ""  # a linked working tree keeps its settings elsewhere
+    return found
+
+
 def loose_ref(path: str, ref: str) -> str:
     """Return the value of a ref if it has a file of its own in this Git directory, else "" (ask `commit_of` then)."""
     try:

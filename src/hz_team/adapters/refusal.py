@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 ATOMIC = ("atomic push failed", "atomic push failure", "reference already exists")
 LOST = ("stale info", "failed to update ref", "fetch first", "non-fast-forward", "atomic transaction failed", *ATOMIC)
 """Words of a refusal that mean: somebody else was faster."""
+CANNOT = "does not support --atomic"
+"""Git's word for a server that cannot move several refs all or nothing."""
+MOVED = ("error: 301", "error: 302", "error: 307", "error: 308")
+"""With a token no redirect is followed: Git would take the token along."""
+UNKNOWN = ("could not read Username", "error: 401", "error: 403", "Authentication failed", "not found")
+"""The other side does not know us, or does not let on that there is a repository."""
 DENIED = ("denied", "error: 403", "error: 401", "Authentication failed", "not authorized")
 
 
@@ -32,10 +38,13 @@ def unreachable(url: str, stderr: str) -> RemoteError:
         return RemoteError(
             f"{url}: there is no repository; make one with `git init --bare`, or correct the state's URL"
         )
-    return RemoteError(
-        f"{shown(url)}: the state repository did not answer: {_said(url, stderr)}; "
-        "check the URL, the network and who may read it",
-    )
+    said = _said(url, stderr)
+    if any(sign in stderr for sign in MOVED):
+        return RemoteError(f"{shown(url)}: the state repository has moved ({said}); write the URL it has now")
+    advice = "check the URL, the network and who may read it"
+    if url.startswith("http") and any(sign in stderr for sign in UNKNOWN):
+        advice = "put a token that may read and write it into HZ_TOKEN (it is sent by https alone), or use an ssh URL"
+    return RemoteError(f"{shown(url)}: the state repository did not answer: {said}; {advice}")
 
 
 def damaged(url: str, error: GitError) -> RemoteError:
@@ -95,7 +104,7 @@ def no_lease(url: str, ref: str, commit: str) -> RemoteError:
     """A lease ref holds something that is none."""
     return RemoteError(
         f"{shown(url)}: {ref} at {commit[:12]} is no lease that this hz-team can read; upgrade it, or, when nobody is "
-        f"at work, remove the ref: `git push --force-with-lease={ref}:{commit} URL :{ref}`",
+        "at work, put a free one there: `hz-team doctor --repair`",
     )
 
 

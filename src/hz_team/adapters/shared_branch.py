@@ -15,14 +15,15 @@ from hz_team.adapters import view as views
 from hz_team.adapters.branch import Branch
 from hz_team.adapters.git_runner import GitError
 from hz_team.adapters.nearby import BRANCH
-from hz_team.adapters.replay import Moved, Tree, replay
+from hz_team.adapters.replay import Moved, Tree, asked, replay
 from hz_team.errors import RemoteError, TryAgain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from hz_team.adapters.git_runner import Repository
-    from hz_team.adapters.lease_ref import RefLeases, Renewal
+    from hz_team.adapters.lease_hand import Renewal
+    from hz_team.adapters.lease_ref import RefLeases
     from hz_team.model.state import View
     from hz_team.ports import Lease
 
@@ -60,7 +61,6 @@ class SharedBranch(Branch):
         """Nothing is asked yet."""
         super().__init__(url, cache, name, environ=environ)
         self._leases = leases
-        self._atomic = True
 
     def record(
         self,
@@ -83,10 +83,10 @@ class SharedBranch(Branch):
                 tried.append(self._prepared(repository, record, base, left))
                 said = self._push(repository, base, tried[-1])
                 if not said:
-                    return self._settled(tried[-1])
+                    return self._settled(record, tried[-1])
                 time.sleep(random.uniform(0, PAUSE * 2 ** len(tried)))  # noqa: S311  (jitter, no secret)
                 lost, tip = self._looked(repository, record, said)
-                if self._arrived(repository, tried, tip):  # looked for last: a late push moves the leases as well
+                if self._arrived(repository, record, tried, tip):  # asked last: a late push moves leases, too
                     return self._mirror.insist(lambda: self._fetch(repository))
                 if lost:
                     raise TryAgain(f"{lost}; nothing was recorded or published, run the tick again")
@@ -102,8 +102,11 @@ class SharedBranch(Branch):
         def attempt() -> Try:
             commit = self._commit(repository, base.tip, files, record.about)
             after = views.applied(base, files, commit)
-            free = record.last and self._atomic
-            return Try(after, self._leases.renewals(repository, record.leases, (after.count, after.head), free=free))
+            if not record.leases:
+                return Try(after, ())
+            if self._leases.atomic is False:  # a lease that knows of a record must not be there without it
+                return Try(after, self._leases.hand.renewals(repository, record.leases))
+            return Try(after, self._leases.hand.renewals(repository, record.leases, after=after, free=record.last))
 
         return self._mirror.insist(attempt)
 
@@ -111,13 +114,16 @@ class SharedBranch(Branch):
         """Push; return "" if it is certain that it came through, else what Git said. Raises RemoteError, TryAgain."""
         update = git.Update(BRANCH, base.tip, one.after.tip)
         renewed = [renewal.update for renewal in one.renewals]
-        if renewed and not self._atomic:
-            self._renew_first(repository, one)
+        if renewed and self._leases.atomic is False:  # a thief may come between; his record shows him ours
+            if self._leases.hand.push(repository, one.renewals):
+                return "a lease was not renewed"
             renewed = []
         pushed = git.push(repository, (update, *renewed), atomic=bool(renewed))
-        if "does not support --atomic" in pushed.stderr:
-            self._atomic = False
+        if refusal.CANNOT in pushed.stderr:
+            self._leases.atomic = False
             return pushed.stderr
+        if renewed and pushed.lines:
+            self._leases.atomic = True
         if not pushed.lines and refusal.is_denied(pushed.stderr):
             raise refusal.denied(self.url, pushed.stderr)
         verdicts = [refusal.judge(self.url, ref, line, pushed.stderr) for ref, line in pushed.lines.items()]
@@ -131,33 +137,32 @@ class SharedBranch(Branch):
 
     def _looked(self, repository: Repository, record: Record, said: str) -> tuple[str, str]:
         """Return what to say about a lost lease ("": none is), and the tip. Raises RemoteError: nobody knows."""
+        lost = ""
         try:
-            lost = self._mirror.insist(lambda: self._leases.lost(repository, record.leases)) if record.leases else ""
+            if record.leases:
+                lost = self._mirror.insist(lambda: self._leases.hand.lost(repository, record.leases))
             return lost, self._mirror.insist(lambda: self._tip(repository))
         except RemoteError:
             raise refusal.unknown(self.url, said) from None
 
-    def _renew_first(self, repository: Repository, one: Try) -> None:
-        """For a server without atomic pushes: the leases, then the record. A thief may come between; he then loses."""
-        stand = self._leases.push(repository, one.renewals)
-        self._leases.settle(stand, (one.after.count, one.after.head))
-        if len(stand) < len(one.renewals):
-            raise TryAgain("a lease is not ours any more; nothing was recorded or published, run the tick again")
-
-    def _arrived(self, repository: Repository, tried: Sequence[Try], tip: str) -> bool:
+    def _arrived(self, repository: Repository, record: Record, tried: Sequence[Try], tip: str) -> bool:
         """Whether one of our pushes was applied after all, whatever was said about it; its leases are noted then."""
         for one in tried:
             try:
-                if tip and git.is_ancestor(repository, one.after.tip, tip):
-                    self._settled(one)
+                if tip and self.contains(repository, tip, one.after.tip):
+                    self._settled(record, one)
                     return True
-            except GitError:
+            except GitError as error:
+                if "Not a valid commit name" not in error.stderr:
+                    raise refusal.unknown(self.url, error.stderr) from None
                 continue  # the cache was made anew: what it lost never came to the tip
         return False
 
-    def _settled(self, one: Try) -> View:
-        if self._atomic:
-            self._leases.settle(one.renewals, (one.after.count, one.after.head))
+    def _settled(self, record: Record, one: Try) -> View:
+        if record.leases and self._leases.atomic is False:
+            self._leases.hand.learn(record.leases, one.after)
+        elif one.renewals:
+            self._leases.hand.settle(one.renewals)
         views.save(self._mirror.path, one.after)
         return one.after
 
@@ -166,12 +171,12 @@ class SharedBranch(Branch):
         if tip == record.view.tip:
             return record.view, dict(record.files)
         before = record.view.tip
-        if before and not (tip and self._mirror.insist(lambda: git.is_ancestor(repository, before, tip))):
+        if before and not (tip and self._mirror.insist(lambda: self.contains(repository, tip, before))):
             raise TryAgain(
                 f"{refusal.shown(self.url)}: hz-state was set to another history while this tick worked; nothing was "
                 "recorded, look who did that before you run it again",
             )
-        old, new = (self._tree(repository, at, record.files) for at in (record.view.tip, tip))
+        old, new = (self._tree(repository, at, asked(record.files)) for at in (record.view.tip, tip))
         here = self._mirror.insist(lambda: self._fetch(repository))
         left = replay(Tree(record.view, old), Tree(here, new), record.files, {one.job for one in record.leases})
         if isinstance(left, Moved):
@@ -181,7 +186,7 @@ class SharedBranch(Branch):
             )
         return here, left
 
-    def _tree(self, repository: Repository, tip: str, paths: Mapping[str, bytes | None]) -> dict[str, str]:
+    def _tree(self, repository: Repository, tip: str, paths: Sequence[str]) -> dict[str, str]:
         if not tip:
             return {}
         found = self._mirror.insist(lambda: git.blobs(repository, tip, *paths, "facets"))

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from hz_team.adapters.branch import Branch
+    from hz_team.adapters.clock import Reading
     from hz_team.adapters.lease_ref import RefLeases
     from hz_team.model.state import View
-    from hz_team.ports import Lease
+    from hz_team.ports import Guard, Lease
 
 
 class GitState:
@@ -35,12 +36,16 @@ class GitState:
         environ: Mapping[str, str] | None = None,
         clock: Callable[[], float] = time.time,
         leases: RefLeases | None = None,
+        say: Callable[[str], None] = lambda _: None,
     ) -> None:
         """Nothing is asked before `fetch`; `repository` is the name the first ledger.json is expected to carry.
 
-        `leases`: others write this branch too; records renew them, and are replayed where the branch moved.
+        `leases`: others write this branch too; records renew them, and are replayed where the branch moved. `say` is
+        told in a sentence what was saved from a damaged cache.
         """
-        self._leases = leases
+        self._leases, self._say = leases, say
+        self._reading: Reading | None = None
+        self._asked = False
         self.url, self.author, self.clock = url, author, clock
         self._cache, self._name = os.path.abspath(cache), repository
         self._environ = os.environ if environ is None else environ
@@ -92,6 +97,37 @@ class GitState:
         """Yield id and raw bytes of every receipt, newest months first, then sealed lines, newest segment first."""
         return self._opened().receipts(view) if view.tip else iter(())
 
+    def ledger(self, view: View) -> Iterator[tuple[str, bytes]]:
+        """Yield path and raw bytes of every file that holds receipts, segments too."""
+        return self._opened().ledger(view) if view.tip else iter(())
+
+    def names(self, view: View, folder: str) -> tuple[str, ...]:
+        """Return the paths of the files below a folder of that view, in order."""
+        return self._opened().names(view, folder) if view.tip else ()
+
+    def follows(self, view: View, tip: str) -> bool | None:
+        """Whether that view's commit comes after (or is) an older one; None if nobody here can tell."""
+        return self._opened().follows(view, tip) if view.tip else False
+
+    def time(self) -> int | None:
+        """Return the server's time in seconds since 1970, None if it does not say. Asks once a process."""
+        if not self.url.startswith(("https://", "http://")):
+            return None
+        if not self._asked:
+            from hz_team.adapters import clock
+
+            self._asked, self._reading = True, clock.ask(self.url)
+        return self._reading.now() if self._reading else None
+
+    def guarded(self) -> Guard | None:
+        """Return how the server guards the branch against those who may push; None if that cannot be asked here."""
+        source = local_directory(self.url)
+        if not source:
+            return None
+        from hz_team.adapters import probe
+
+        return probe.guarded(source, self._environ)
+
     def _opened(self) -> Branch:
         if self._branch is None and self._leases is not None:
             from hz_team.adapters.shared_branch import SharedBranch
@@ -101,4 +137,5 @@ class GitState:
             from hz_team.adapters.branch import Branch
 
             self._branch = Branch(self.url, self._cache, self._name, environ=self._environ)
+        self._branch.say = self._say
         return self._branch

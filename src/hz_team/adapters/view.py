@@ -21,6 +21,7 @@ SHAPE = ",".join(
     "+".join(kind._fields)
     for kind in (
         state.View,
+        state.Folded,
         state.Position,
         state.Served,
         proposal.Proposal,
@@ -46,7 +47,7 @@ def applied(view: View, files: Mapping[str, bytes | None], tip: str) -> View:
     }
     for path, content in files.items():
         folder, _, name = path.partition("/")
-        if not name and path in PLACES:
+        if path == state.FOLDED or (not name and path in PLACES):
             view = _whole(view, path, _document(path, content) if content is not None else {})
         elif folder in maps and content is None:
             maps[folder].pop(name.removesuffix(".json"), None)
@@ -65,7 +66,12 @@ def _whole(view: View, path: str, data: Mapping[str, Any]) -> View:
     try:
         if path == "ledger.json":
             repository = data.get("repository", view.repository)
-            return view._replace(count=int(data.get("count", 0)), head=str(data.get("head", "")), repository=repository)
+            count, era, sealed = (int(data.get(name, 0)) for name in ("count", "era", "sealed"))
+            head = str(data.get("head", ""))
+            return view._replace(count=count, head=head, era=era, sealed=sealed, repository=repository)
+        if path == state.FOLDED:
+            lines = dict(data.get("jobs", {}))
+            return view._replace(folded={job: state.Folded(**line) for job, line in sorted(lines.items())})
         if path == "switches.json":
             return view._replace(paused=dict(data.get("paused") or {}))
         board = {name: value for name, value in data.items() if name not in {"v", "decisions"}}

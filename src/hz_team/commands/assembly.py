@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from hz_team import config
 from hz_team.adapters import cache
+from hz_team.commands import identity
 from hz_team.errors import UsageError
-from hz_team.model.receipt import Runner
 from hz_team.ports import World
 
 if TYPE_CHECKING:
@@ -67,14 +67,18 @@ def state_url(root: str, options: Namespace, index: Index) -> str:
     """Return where the state lives: --remote URL, `state.repository` with --remote alone, else below .hz/local/."""
     if options.remote is None:
         return local_url(root)
-    url = options.remote or index.settings.state
-    if not url:
+    from hz_team.adapters import remote
+
+    here = os.environ.get("GITHUB_REPOSITORY", "") if identity.on_actions() else ""
+    text = options.remote or index.settings.state or here
+    if not text:
         message = "--remote needs a URL here, because .hz/hz.yaml has no `state.repository`"
         raise UsageError(message)
-    if options.now and not url.startswith(("file:", "/", ".")) and not getattr(options, "dry_run", False):
+    url = remote.url_of(text, os.environ)
+    if options.now and not remote.is_here(url) and not getattr(options, "dry_run", False):
         message = "--now with a state on another host would write a false history; add --dry-run"
         raise UsageError(message)
-    return os.path.abspath(url) if url.startswith((".", "/")) else url
+    return url
 
 
 def index_of(root: str, now: int) -> Index:
@@ -102,17 +106,6 @@ def actor_of(options: Namespace) -> str:
     return f"local:{local_user()}"
 
 
-def runner_of() -> Runner:
-    """Return who executes: the machine's name only as a short hash."""
-    from hashlib import sha256
-
-    from hz_team import __version__
-    from hz_team.adapters.local import local_user
-
-    host = sha256(os.uname().nodename.encode()).hexdigest()[:12]
-    return Runner("local", local_user(), host, hz=__version__, python=".".join(map(str, sys.version_info[:3])))
-
-
 def open_world(root: str, options: Namespace, now: int, *, looking: bool = False, **more: Any) -> World:
     """Return the world of one tick on this root; `looking`: nothing is made below `.hz/local/`."""
     from hz_team.adapters.local import LocalForge
@@ -121,11 +114,14 @@ def open_world(root: str, options: Namespace, now: int, *, looking: bool = False
     index = index_of(root, now)
     url = state_url(root, options, index)
     place = cache.folder_of(root, url)
-    runner = runner_of()
-    state, leases = (
-        _shared(root, url, place, index, runner) if url != local_url(root) else _own(root, url, place, index)
-    )
+    runner, name = identity.runner_of(), index.settings.repository or "local"
+    if url == local_url(root):
+        state, leases = _own(root, url, place, name)
+    else:
+        name = index.settings.repository or identity.repository_of(root, url)
+        state, leases = _shared(root, url, place, name, holder=identity.holder_of(runner), replays=bool(options.now))
     forge = LocalForge(root)
+    forge.repository = name
     if url == local_url(root) and not looking:
         forge.prepare()
         GitState.create_local(os.path.join(root, ".hz", "local", "state.git"))
@@ -147,25 +143,51 @@ def open_world(root: str, options: Namespace, now: int, *, looking: bool = False
     )
 
 
-def _own(root: str, url: str, place: str, index: Index) -> tuple[State, Leases]:
+def _own(root: str, url: str, place: str, name: str) -> tuple[State, Leases]:
     """Return state and leases of the embedded default: one machine, one lock."""
     from hz_team.adapters.leases import FileLeases
     from hz_team.adapters.state import GitState
 
-    state = GitState(url, os.path.join(place, "state.git"), repository=index.settings.repository or "local")
+    state = GitState(url, os.path.join(place, "state.git"), repository=name, say=_say)
     return state, FileLeases(os.path.join(root, *LOCK))
 
 
-def _shared(root: str, url: str, place: str, index: Index, runner: Runner) -> tuple[State, Leases]:
-    """Return a state that other machines write too, and the leases that tell who may; one tick a time on this root."""
+def _shared(
+    root: str,
+    url: str,
+    place: str,
+    name: str,
+    *,
+    holder: str,
+    replays: bool,
+) -> tuple[State, Leases]:
+    """Return a state that other machines write too, and the leases that tell who may; one tick a time on this root.
+
+    Whoever replays another moment does not ask for the server's time.
+    """
     from hz_team.adapters.lease_ref import RefLeases
     from hz_team.adapters.leases import FileLeases
     from hz_team.adapters.state import GitState
 
     mirror = os.path.join(place, "state.git")
-    holder = f"{runner.who}@{runner.host}/{os.getpid()}"
-    leases = RefLeases(url, mirror, holder=holder, root=FileLeases(os.path.join(root, *LOCK)))
-    return GitState(url, mirror, repository=index.settings.repository or "local", leases=leases), leases
+    hosted = identity.hosted()
+    leases = RefLeases(
+        url,
+        mirror,
+        holder=holder,
+        run=hosted.run,
+        attempt=hosted.attempt,
+        root=FileLeases(os.path.join(root, *LOCK)),
+        clock=(lambda: None) if replays else (lambda: state.time()),  # noqa: PLW0108  (it is made below)
+    )
+    state = GitState(url, mirror, repository=name, leases=leases, say=_say)
+    return state, leases
+
+
+def _say(text: str) -> None:
+    from hz_team.commands import document
+
+    print(f"hz-team: {document.lines(text)}", file=sys.stderr)
 
 
 def _stopped(root: str, now: int) -> Callable[[str], str]:

@@ -13,6 +13,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from hz_team import account, ledger
+from hz_team.adapters import cache
 from hz_team.commands import assembly, document, option
 from hz_team.commands.tick import LOCAL, coloured, once
 from hz_team.dashboard import summary
@@ -120,6 +121,7 @@ def _stage(folder: str) -> str:
             raise UsageError(f"{folder} is there and was not made by a demo; nothing was changed, try another --dir")
         with _told(folder):
             shutil.rmtree(root)
+    shutil.rmtree(cache.folder_of(root, assembly.local_url(root)), ignore_errors=True)  # else it misses the old ledger
     return root
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from hz_team import ledger
-from hz_team.commands import assembly, document, option
+from hz_team.commands import assembly, document, loss, option
 from hz_team.commands.table import clean, columns
 from hz_team.errors import HzError, UsageError
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Iterable, Iterator
 
-    from hz_team.model.state import View
     from hz_team.ports import World
 
 
@@ -102,39 +102,39 @@ def _show(world: World, options: Namespace) -> int:
 
 
 def _verify(world: World, options: Namespace) -> int:
-    view = world.state.fetch()
-    verdict = ledger.verify(view, world.state.receipts(view), progress=_progress(view.count))
-    verdict = verdict._replace(problems=(*verdict.problems, *_anchors(world, view)))
+    seen = loss.look(world)
+    view = seen.view
+    verdict = ledger.verify(view, world.state.ledger(view), progress=progress(view.count))
+    verdict = verdict._replace(problems=(*verdict.problems, *seen.told))
     if options.json:
-        document.show({**verdict._asdict(), "head": view.head})
+        document.show({**verdict._asdict(), "head": view.head, "cut": [one._asdict() for one in seen.cut]})
         return BrokenLedger.code if verdict.problems else 0
     counts = f"{_many(verdict.receipts, 'receipt')}, {_many(verdict.chains, 'chain')}"
     for problem in verdict.problems:
         print(f"problem: {document.lines(problem)}", file=sys.stderr)
+    for line in loss.lines(seen.cut):
+        print(f"missing: {clean(line)}", file=sys.stderr)
     if verdict.problems:
-        where = f"`git -C {world.state.url.removeprefix('file://')} log hz-state` shows who wrote when"
-        raise BrokenLedger(f"{_many(len(verdict.problems), 'problem')} in {counts}; {where}")
+        raise BrokenLedger(f"{_many(len(verdict.problems), 'problem')} in {counts}; {_next(world, seen)}")
     print(f"verify   {counts}, all good" + (f"   head {view.head[:12]}" if view.head else ""))
     return 0
 
 
-def _anchors(world: World, view: View) -> Iterator[str]:
-    """Yield where the dashboard, drawn from an earlier or this very state, says something else: a cut tail is found."""
-    from hz_team.dashboard import page
+def _next(world: World, seen: loss.Loss) -> str:
+    """Return what a person can do about a ledger that does not verify."""
+    from hz_team.adapters.nearby import local_directory
 
-    stored = world.forge.page("dashboard")
-    count, head = page.ledger(stored.text) if stored else (0, "")
-    if count > view.count:
-        yield f"the dashboard vouches for {_many(count, 'receipt')} (head {head}), the ledger has {view.count:,}"
-    elif count and count == view.count and not view.head.startswith(head):
-        yield f"the dashboard vouches for the head {head}, the ledger has {view.head[:12]}"
+    place = local_directory(world.state.url)
+    where = f"`git -C {quote(place)} log hz-state`" if place else "`git log` of hz-state in a clone"
+    more = "; `hz-team doctor --accept-head` goes on without it, for good" if seen.told else ""
+    return f"{where} shows who wrote when{more}"
 
 
 def _many(number: int, what: str) -> str:
     return f"{number:,} {what}{'s' * (number != 1)}"
 
 
-def _progress(total: int) -> Callable[[int], None]:
+def progress(total: int) -> Callable[[int], None]:
     """Return a counter for a terminal; elsewhere it says nothing."""
     if not sys.stderr.isatty() or total < 1000:  # noqa: PLR2004  (below that it is over before it could be read)
         return lambda _: None

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from hz_team.adapters import cache
 from hz_team.commands import assembly, option
+from hz_team.errors import RemoteError
 from hz_team.idle import is_idle, words
 from hz_team.model.observation import Heard
 from hz_team.tick import tick
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from hz_team.model.screen import Report
     from hz_team.ports import World
@@ -62,8 +63,13 @@ def perform(
 
         poke.find(world.config, only)
     story = once(world, said(world.actor) if said else Heard(), now, dry_run=dry_run)
-    _print(world, story, options, dry_run=dry_run)
-    return 0
+    say(world, story, options, dry_run=dry_run)
+    return code(story)
+
+
+def code(story: Story) -> int:
+    """Return the exit code: a ledger that lost its tail waits for a person."""
+    return RemoteError.code if story.behind else 0
 
 
 def told(world: World, story: Story, options: Namespace, *, dry_run: bool = False) -> Report:
@@ -78,10 +84,18 @@ def once(world: World, said: Heard, now: int, *, dry_run: bool = False) -> Story
     before = world.notes.data_text()
     story = tick(world, said, now=now, dry_run=dry_run)
     if not dry_run:
-        consider(world, story)
-        if world.notes.data_text() != before:
-            cache.save_notes(cache.folder_of(world.root, world.state.url), world.notes)
+        remember(world, story, before)
     return story
+
+
+def remember(world: World, story: Story, before: str) -> None:
+    """Keep on this machine what differs from `before`; of a ledger that lost its tail nothing is worth keeping."""
+    if story.halted:
+        return
+    consider(world, story)
+    world.notes.anchor = [*story.after.anchor, story.after.tip]
+    if world.notes.data_text() != before:
+        cache.save_notes(cache.folder_of(world.root, world.state.url), world.notes)
 
 
 def consider(world: World, story: Story) -> None:
@@ -91,12 +105,16 @@ def consider(world: World, story: Story) -> None:
             world.notes.considered[skip.trigger] = max(skip.slots)
 
 
-def _print(world: World, story: Story, options: Namespace, *, dry_run: bool) -> None:
+def say(
+    world: World, story: Story, options: Namespace, *, dry_run: bool = False, more: Mapping[str, Any] | None = None
+) -> None:
+    """Print what happened; `more` is what a command adds to the JSON document."""
     errors = [str(finding) for finding in world.config.findings if finding.level == "error"]
     if options.json:
         from hz_team.commands import document
 
-        document.show(as_document(told(world, story, options, dry_run=dry_run), story, errors))
+        report = told(world, story, options, dry_run=dry_run)
+        document.show({**as_document(report, story, errors), **(more or {})})
         return
     for error in errors:
         from hz_team.commands import document
@@ -119,6 +137,7 @@ def as_document(report: Report, story: Story, errors: list[str]) -> dict[str, An
     return {
         **report._asdict(),
         "now": iso(story.now),
+        "halted": story.halted,
         "orders": [{"job": order.job, "cause": order.cause, "why": order.why} for order in story.plan.orders],
         "skips": [{"job": skip.job, "reason": skip.reason} for skip in story.plan.skips if not skip.trigger],
         "next": {"job": coming[0], "slot": iso(coming[1])} if coming else None,

@@ -57,6 +57,7 @@ def dashboard(view: View, config: Index, context: Context) -> Dashboard:
         costs=_costs(view),
         count=view.count,
         head=view.head,
+        era=view.era,
         verify="hz-team receipts verify",
         pages=tuple(context.link(f"dashboard-{number}") for number in range(2, 2 + _most_pages(view, config))),
     )

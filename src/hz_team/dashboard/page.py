@@ -8,10 +8,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from hz_team.anchor import losses, told
 from hz_team.dashboard import row
 from hz_team.dashboard.paging import DECISIONS, HEADINGS, Part, further, shortened, take
 from hz_team.dashboard.phrase import counted, folded, joined, link, name, said, sentence
 from hz_team.dashboard.row import Row
+from hz_team.model.state import Anchor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,6 +21,12 @@ if TYPE_CHECKING:
     from hz_team.model.screen import Dashboard, Parked, Unsure, Waiting
 
 _WORDS_A_MINUTE = 220
+_PROOF = re.compile(
+    r"^- (?:(?P<count>[0-9,]+) receipts?|No receipt)(?: after (?P<era>[0-9,]+) accepted loss(?:es)?)?"
+    r"(?:, head `(?P<head>[0-9a-f]{12})`|\n\n</details>)",
+    re.MULTILINE,
+)
+"""The line that `_proof` draws last. Foreign text can look like it, but for the backticks and the end of the block."""
 
 
 def draw(screen: Dashboard) -> str:
@@ -41,10 +49,13 @@ def pages(screen: Dashboard) -> tuple[str, ...]:
     return first, *(f"{_page_head(screen, number, total)}\n\n{text}\n" for number, text in enumerate(more, 2))
 
 
-def ledger(text: str) -> tuple[int, str]:
-    """Return how many receipts a drawn dashboard vouches for, and the first 12 digits of the head; (0, "") if none."""
-    found = re.search(r"^- ([0-9,]+) receipts?, head `([0-9a-f]{12})`", text.replace("\r", ""), re.MULTILINE)
-    return (int(found[1].replace(",", "")), found[2]) if found else (0, "")
+def anchor(text: str) -> Anchor:
+    """Return how long a ledger a drawn dashboard vouches for, with the first 12 digits of its head."""
+    found = _PROOF.search(text.replace("\r", ""))
+    if not found:
+        return Anchor()
+    era, count = (int((found[name] or "0").replace(",", "")) for name in ("era", "count"))
+    return Anchor(era, count, found["head"] or "")
 
 
 def _blocks(screen: Dashboard, parts: dict[str, Part], total: int) -> Iterable[str]:
@@ -210,8 +221,9 @@ def _proof(screen: Dashboard) -> str:
     costs = [row.plain(said(one)) for one in screen.costs[:10]]
     verify = link("verify them yourself", screen.verify) if "://" in screen.verify else ""
     command = f"verify them with {name(screen.verify)}" if screen.verify and not verify else ""
-    head = f"{counted(screen.count, 'receipt', 'receipts')}, head `{screen.head[:12]}`"
-    proof = row.plain(joined(head, verify, command)) if screen.head else row.plain("No receipt yet")
+    head = f"{told(Anchor(screen.era, screen.count))}, head `{screen.head[:12]}`"
+    none = f"No receipt{losses(screen.era) or ' yet'}"
+    proof = row.plain(joined(head, verify, command)) if screen.head else row.plain(none)
     lines = "\n".join((*entries, *costs, proof))
     return f"<details><summary>Last decisions, cost and proof</summary>\n\n{lines}\n\n</details>"
 

@@ -93,3 +93,6 @@ class Outcome(NamedTuple):
     """Watch id → items that were new to it."""
     retry: bool = True
     """False: trying again cannot help (a refusal, an invalid template)."""
+    outputs: Mapping[str, str] = {}
+    """What the steps wrote to $HZ_OUTPUT, if a title or path of `publish` may name it: in split mode it is rendered
+    again where the draft is checked."""

@@ -58,6 +58,8 @@ class Observations(NamedTuple):
     unchanged: int = 0
     polled: int = 0
     notes: tuple[str, ...] = ()
+    kept: Mapping[str, bytes] = {}
+    """Snapshots that orders read and that somebody swept meanwhile, by id."""
 
     def snapshot(self, watch: str) -> str:
         """Return the watch's snapshot id, "" before the first success."""
@@ -69,7 +71,8 @@ class Notes:
     """What a machine remembers between ticks in its cache folder: losing it costs a poll or a redraw, never a fact.
 
     `polls` watch/key → cursor as JSON; `considered` job/trigger → last slot that was looked at and skipped;
-    `pages` page → SHA-256 of what we drew; `shown` [tip, index key]; `stats` watch → path → stat.
+    `pages` page → SHA-256 of what we drew; `shown` [tip, index key]; `stats` watch → path → stat; `anchor` [era, count,
+    head, tip] of the newest ledger seen.
     """
 
     def __init__(self, data: dict[str, Any] | None = None) -> None:
@@ -81,6 +84,7 @@ class Notes:
         self.shown: list[str] = data.get("shown", [])
         self.stats: dict[str, Any] = data.get("stats", {})
         self.offline: int = data.get("offline", 0)
+        self.anchor: list[Any] = data.get("anchor", [])
 
     def data_text(self) -> str:
         """Return what to store, as text that tells whether anything changed."""

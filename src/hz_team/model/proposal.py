@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 AWAITING, APPROVED, UNKNOWN = "awaiting", "approved", "unknown"
 """States of an open proposal: waiting for people; approved and to be published; a write of unknown fate."""
+QUIET = 120
+"""Seconds after the end of a lease during which an effect under it is neither there nor absent (DESIGN §5)."""
 
 
 class Answer(NamedTuple):
@@ -65,8 +67,10 @@ class Proposal(NamedTuple):
     published: tuple[Mapping[str, Any], ...] = ()
     """Parts already out: {"part", "target", "ref"}."""
     attempted: Mapping[str, Any] = {}
-    """The attempt to publish: {"at"} on record before anything is sent; with {"part", "error", "left"} it went wrong at
-    that part, and so many parts had not been tried. {}: nobody has tried, or a person asked to try anew."""
+    """The attempt to publish: {"at", "until", "generation"} on record before anything is sent: when, the end of the
+    lease that covers it (0: it ends with its process) and that lease's generation; with {"part", "error", "left"} it
+    went wrong at that part, and so many parts had not been tried. {}: nobody has tried, or a person asked to try anew.
+    """
     generation: int = 0
     """Lease generation under which it was approved."""
     receipts: Mapping[str, str] = {}
@@ -84,6 +88,15 @@ class Proposal(NamedTuple):
     sources: Mapping[str, int] = {}
     """Watch id → items that were new to this draft."""
     inputs: Mapping[str, Any] = {}
+
+    @property
+    def quiet_until(self) -> int:
+        """Until when nobody can tell that an earlier process wrote nothing; 0: it came to its end, or none wrote.
+
+        What is sent right before the end of a lease may arrive later, and clocks differ.
+        """
+        until = int(self.attempted.get("until", 0))
+        return until + QUIET if until and "error" not in self.attempted else 0
 
 
 def proposal_from(data: Json) -> Proposal:

@@ -122,6 +122,8 @@ class Dashboard(NamedTuple):
     """Receipts in the ledger."""
     head: str = ""
     """64 hex digits."""
+    era: int = 0
+    """How often a person accepted a shortened ledger."""
     badge: str = ""
     """Picture of the last scheduled run."""
     workflow: str = ""

@@ -14,6 +14,27 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 VERSION = 1
 """Format of every document on the branch."""
+FOLDED = "jobs/.folded.json"
+"""Where the chains ended of jobs that have no position any more; no position itself."""
+
+
+class Anchor(NamedTuple):
+    """How long the ledger was when somebody looked: a shorter one lost its tail. Compared by era, then by count."""
+
+    era: int = 0
+    """Grows by one each time a person accepts a ledger that is shorter than what was seen of it."""
+    count: int = 0  # type: ignore[assignment]  # (nobody asks an anchor how often it holds a value)
+    """Receipts."""
+    head: str = ""
+    """64 hex digits, fewer where people read them, "" if not known."""
+
+
+class Folded(NamedTuple):
+    """The end of a chain whose job has been gone for 90 days: a line of jobs/.folded.json."""
+
+    seq: int
+    last: str
+    generation: int = 0
 
 
 class Served(NamedTuple):
@@ -62,6 +83,8 @@ class Position(NamedTuple):
     """Day (YYYY-MM-DD in the team's zone) → usd_micros; the last 40 days."""
     held: str = ""
     """The day on which the owner was told that the cost ceiling holds the job."""
+    gone_at: int = 0
+    """Since when no file names this job; 0 while one does."""
     outcome: Mapping[str, Any] = {}
     """The last thing a person should know: {at, text}: "waiting", "nothing new", "published issue-1", "parked"."""
 
@@ -74,7 +97,13 @@ class View(NamedTuple):
     count: int = 0  # type: ignore[assignment]  # (nobody asks a view how often it holds a value)
     head: str = ""
     """64 hex digits; "" before the first receipt."""
+    era: int = 0
+    """How often a person accepted a shortened ledger."""
+    sealed: int = 0
+    """Receipts that stand in segments."""
     repository: str = "local"
+    folded: Mapping[str, Folded] = {}
+    """Jobs that have been gone for long, by id."""
     positions: Mapping[str, Position] = {}
     proposals: Mapping[str, Proposal] = {}
     cursors: Mapping[str, Cursor] = {}
@@ -88,12 +117,26 @@ class View(NamedTuple):
     decisions: tuple[Mapping[str, Any], ...] = ()
     """The last ten decisions for the dashboard, newest first: {at, text}; kept in dashboard.json."""
 
+    @property
+    def anchor(self) -> Anchor:
+        """How long the ledger is here."""
+        return Anchor(self.era, self.count, self.head)
+
 
 def document(value: Any) -> Json:
     """The stored form of a named tuple: its fields and the format version."""
     from hz_team.model.job import plain
 
     return {"v": VERSION, **plain(value)}
+
+
+def stored(value: Any) -> bytes:
+    """The bytes of a document on the branch: one key a line, so that people can read what changed."""
+    import json
+
+    from hz_team.model.job import plain
+
+    return (json.dumps(plain(value), ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 
 def position_from(data: Json) -> Position:
@@ -119,6 +162,7 @@ def view_from(data: Json) -> View:
     return View(
         **{
             **data,
+            "folded": {name: Folded(**line) for name, line in data["folded"].items()},
             "positions": {name: position_from(item) for name, item in data["positions"].items()},
             "proposals": {name: proposal_from(item) for name, item in data["proposals"].items()},
             "cursors": {name: cursor_from(item) for name, item in data["cursors"].items()},

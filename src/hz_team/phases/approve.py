@@ -111,7 +111,8 @@ def _approved(case: Case, weighed: Verdict, proposal: Proposal) -> Ruling:
 def _withdrawn(case: Case, weighed: Verdict, proposal: Proposal) -> Ruling:
     said = weighed.decision.answers
     yes = tuple(answer for answer in said if answer.verb != "withdraw")
-    back = proposal._replace(answers=yes, state=AWAITING, withdrawn=said[-1].by if said else "", attempted={})
+    attempted = {} if proposal.attempted.get("error") else proposal.attempted  # it may have gone out all the same
+    back = proposal._replace(answers=yes, state=AWAITING, withdrawn=said[-1].by if said else "", attempted=attempted)
     return Ruling(back, (_receipt(case, back, "withdrawn", approval=said, reason=weighed.decision.reason),))
 
 

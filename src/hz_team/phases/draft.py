@@ -184,7 +184,15 @@ class _Run:
             env=self.env,
             warnings=tuple(dict.fromkeys(self.warnings)),
             sources=self.sources,
+            outputs=self._named(),
         )
+
+    def _named(self) -> dict[str, str]:
+        """Return what the steps put out, if `publish` may name any of it."""
+        texts = [str(spec.get(key)) for spec in self.job.publish.values() if spec for key in briefing.RENDERED]
+        if not any("outputs" in text for text in texts):
+            return {}
+        return {name: self._redacted(value) for name, value in self.room.outputs.items()}
 
     def _redacted(self, text: str) -> str:
         return redaction.redact(text, self.forms)

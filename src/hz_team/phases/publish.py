@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hz_team import evidence, registry
 from hz_team.dashboard import row
-from hz_team.errors import HzError, PublishRefused, PublishUnknown
+from hz_team.errors import HzError, LeaseOver, PublishRefused, PublishUnknown
+from hz_team.idle import waits
 from hz_team.model.draft import readable
 from hz_team.model.proposal import UNKNOWN
 from hz_team.model.ruling import Ruling
 from hz_team.ports import PublishTools
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from hz_team.model.observation import Heard
     from hz_team.model.proposal import Part, Proposal
@@ -33,6 +34,8 @@ class Published(NamedTuple):
     rulings: tuple[Ruling, ...] = ()
     stopped: str = ""
     """Why nothing (more) was published, in plain words."""
+    lost: frozenset[str] = frozenset()
+    """Jobs whose leases are not ours any more, and of which nothing went out: no record may rely on those."""
 
 
 class Intended(NamedTuple):
@@ -42,17 +45,29 @@ class Intended(NamedTuple):
     stopped: str = ""
 
 
-def intend(world: World, rulings: Sequence[Ruling], heard: Heard, now: int) -> Intended:
-    """Note at each proposal that is to go out that it is tried now; take back what a switch holds."""
+def intend(
+    world: World,
+    rulings: Sequence[Ruling],
+    *,
+    leases: Mapping[str, Lease],
+    heard: Heard,
+    now: int,
+) -> Intended:
+    """Note at each proposal that is to go out who tries it now, and until when; take back what a switch holds.
+
+    `leases`: with the ends that the record gives them.
+    """
     intended: list[Ruling] = []
     stopped = ""
     for ruling in rulings:
         if not (ruling.publish and ruling.open):
             intended.append(ruling)
             continue
-        reason = _held(world, ruling, heard)
+        lease = leases[ruling.proposal.job]
+        reason = _held(world, ruling, heard) or _waits(world, ruling.proposal, lease, now)
         stopped = reason or stopped
-        intended.append(ruling._replace(publish=False) if reason else _intended(ruling, now))
+        done = ruling._replace(publish=False) if reason else _intended(ruling, lease, now)
+        intended.append(done)
     return Intended(tuple(intended), stopped)
 
 
@@ -65,21 +80,31 @@ def publish(
     heard: Heard,
     now: int,
 ) -> Published:
-    """Publish every ruling that says so and whose job's lease was taken in this tick."""
+    """Publish every ruling that says so and whose job's lease was taken in this tick, while that lease lasts."""
     done: list[Ruling] = []
-    stopped = ""
+    stopped, lost = "", set[str]()
     for ruling in rulings:
-        if not (ruling.publish and ruling.open and ruling.proposal.job in leases):
+        lease = leases.get(ruling.proposal.job)
+        if not (ruling.publish and ruling.open and lease):
             continue
         proposal = view.proposals[ruling.proposal.id]
-        reason = _held(world, ruling, heard) or _lost(world, leases[ruling.proposal.job], now)
-        if not reason:
-            done.append(_Attempt(world, view, proposal, now, first=ruling.first).run())
+        if reason := _held(world, ruling, heard):
+            stopped = reason
+            done.append(_untried(ruling, proposal, reason))
             continue
-        stopped = reason
-        if ruling.first:
-            done.append(Ruling(proposal._replace(attempted={}), text=f"{proposal.id} held back: {reason}"))
-    return Published(tuple(done), stopped)
+        if reason := _lost(world, lease, now):
+            stopped = reason
+            lost.add(lease.job)
+            continue
+        try:
+            with world.leases.fence(lease) as check:
+                done.append(_Attempt(world, view, proposal, now, first=ruling.first, check=check).run())
+        except _Late as late:
+            stopped = str(late)
+            done.extend(late.rulings)
+        except LeaseOver as late:
+            stopped = str(late)
+    return Published(tuple(done), stopped, frozenset(lost - {ruling.proposal.job for ruling in done}))
 
 
 def _held(world: World, ruling: Ruling, heard: Heard) -> str:
@@ -105,10 +130,33 @@ def _lost(world: World, lease: Lease, now: int) -> str:
     return "" if world.leases.holds(lease, now=now) else f"the lease of {lease.job} is not ours any more"
 
 
-def _intended(ruling: Ruling, now: int) -> Ruling:
-    if ruling.proposal.attempted:
-        return ruling  # somebody has tried it, and nobody knows how far they came
-    return ruling._replace(proposal=ruling.proposal._replace(attempted={"at": now}), first=True)
+def _waits(world: World, proposal: Proposal, lease: Lease, now: int) -> str:
+    """Return until when an attempt that was begun under another lease may still write something, "" if none may."""
+    if proposal.attempted.get("generation") == lease.generation:
+        return ""
+    return waits(proposal, world.config.settings.timezone, now)
+
+
+def _untried(ruling: Ruling, proposal: Proposal, reason: str) -> Ruling:
+    """Take back an attempt that is on record and was not made; an earlier one stays in doubt, and is over."""
+    attempted = {} if ruling.first else {"at": proposal.attempted["at"]}
+    return Ruling(proposal._replace(attempted=attempted), text=f"{proposal.id} held back: {reason}")
+
+
+def _intended(ruling: Ruling, lease: Lease, now: int) -> Ruling:
+    """Return the ruling with this attempt; it is no first one if somebody tried and nobody knows how far they came."""
+    attempted = {"at": now, "until": lease.expires_at, "generation": lease.generation}
+    first = not ruling.proposal.attempted
+    return ruling._replace(proposal=ruling.proposal._replace(attempted=attempted), first=first)
+
+
+class _Late(LeaseOver):
+    """There was no time left for the rest."""
+
+    def __init__(self, why: str, rulings: tuple[Ruling, ...]) -> None:
+        """`rulings`: what had been done by then, to be recorded."""
+        super().__init__(why)
+        self.rulings = rulings
 
 
 class _Attempt(NamedTuple):
@@ -120,6 +168,8 @@ class _Attempt(NamedTuple):
     now: int
     first: bool
     """Nobody can have sent it before."""
+    check: Callable[[], None]
+    """Raises LeaseOver when there is no time left for another write."""
 
     def run(self) -> Ruling:
         done = {item["part"]: item for item in self.proposal.published}
@@ -131,6 +181,8 @@ class _Attempt(NamedTuple):
         for place, part in enumerate(left):
             try:
                 refs = self._send(part)
+            except LeaseOver as late:
+                raise _Late(str(late), self._cut_short(str(late), done, tuple(doubles))) from None
             except HzError as error:
                 state = UNKNOWN if isinstance(error, PublishUnknown) else self.proposal.state
                 return self._stuck(str(error), _Stop(part.part, len(left) - place - 1, state), done, tuple(doubles))
@@ -151,16 +203,18 @@ class _Attempt(NamedTuple):
     def _send(self, part: Part) -> tuple[str, ...]:
         """Return the outcome's ref, then the refs of doubles that were closed."""
         kind = registry.publisher(self.proposal.kind)
-        tools = PublishTools(self.world.forge, self.world.http, self.world.config.settings)
+        tools = PublishTools(self.world.forge, self.world.http, self.world.config.settings, self.check)
         found = kind.find(part, tools)
         if found.status == "unknown" and not self.first:
             raise PublishUnknown("nobody can tell whether it arrived")
         if found.status != "found":
+            self.check()
             ref = kind.publish(part, tools)
             found = kind.find(part, tools)
             if found.status != "found":
                 return (ref,)
         for double in found.refs[1:]:
+            self.check()
             tools.forge.withdraw(part.kind, double, f"double of {found.refs[0]}")
         return found.refs
 
@@ -175,6 +229,16 @@ class _Attempt(NamedTuple):
         proposal = self.proposal._replace(state=stop.state, attempted=attempted, published=_listed(done))
         receipt = self._receipt("failed", published=proposal.published, error=error)
         return Ruling(proposal, (receipt, *doubles), text=f"{proposal.id} not published: {error}")
+
+    def _cut_short(
+        self, why: str, done: Mapping[int, Mapping[str, Any]], doubles: tuple[Receipt, ...]
+    ) -> tuple[Ruling, ...]:
+        """Return what is to be recorded of the parts that went out; the attempt stays as it is on record."""
+        proposal = self.proposal._replace(published=_listed(done))
+        if proposal.published == self.proposal.published:
+            return ()
+        receipt = self._receipt("failed", published=proposal.published, error=why)
+        return (Ruling(proposal, (receipt, *doubles), text=f"{proposal.id} not published: {why}"),)
 
     def _out(self, published: tuple[Mapping[str, Any], ...], doubles: tuple[Receipt, ...]) -> Ruling:
         refs = ", ".join(item["ref"] for item in published)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from hz_team import fingerprint, pages
+from hz_team import anchor, fingerprint, pages
 from hz_team.dashboard import page, row
+from hz_team.model.state import Anchor
 
 if TYPE_CHECKING:
     from hz_team.model.observation import Heard
@@ -49,10 +50,11 @@ def show(world: World, view: View, heard: Heard) -> Shown:
 def _ahead(world: World, view: View) -> str:
     """Return what to say of a dashboard that vouches for more receipts than there are: it is evidence, and stays."""
     stored = world.forge.page("dashboard")
-    count, head = page.ledger(stored.text) if stored else (0, "")
-    if count <= view.count:
+    seen = page.anchor(stored.text) if stored else Anchor()
+    if (seen.era, seen.count) <= (view.era, view.count):
         return ""
-    return f"the dashboard vouches for {count} receipts (head {head}), the ledger has {view.count}: it is left alone"
+    (said,) = anchor.behind(view, [anchor.Witness("the dashboard", seen)])
+    return f"{said}: it is left alone"
 
 
 class Written(Enum):

@@ -1,6 +1,7 @@
 """Kinds of outcomes, one file each, all with the same names; docs/add-a-kind.md is the recipe.
 
 `KIND`, `UNDOABLE`, `find(part, tools)`, `publish(part, tools)`, `words(payload)`, `becomes(payload, repository)`.
+A `publish` that makes more than one write asks `tools.check()` right before each: its time may be over.
 `words` is plain text for rows and terminals, `becomes` is Markdown for the proposal's page; `payload` is what
 `Draft.payload` returns. What they share stands here: parts and their keys, the marker, safe paths, and phrases.
 """
