@@ -50,6 +50,19 @@ def test_a_ledger_that_lost_its_tail_halts_every_tick_until_a_person_has_looked(
         assert team.contents() == before
 
 
+def test_whoever_removes_the_whole_folder_begins_anew(team: Team) -> None:
+    shutil.rmtree(team.local)
+    team.hz("plan", "--now", NEXT)
+    team.tick(NEXT)
+    team.tick("2026-12-14T09:01:00Z")
+    assert [receipt["seq"] for receipt in team.receipts("rendered")] == [1]
+
+
+def test_removing_the_state_alone_does_not(team: Team) -> None:
+    shutil.rmtree(team.local / "state.git")
+    assert "vouches for 4 receipts" in team.hz("tick", "--now", NEXT, code=4).out
+
+
 def test_the_dashboard_vouches_for_it_on_a_machine_that_has_seen_nothing(team: Team) -> None:
     cut(team)
     before = team.contents()

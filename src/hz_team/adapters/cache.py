@@ -42,6 +42,14 @@ def load_notes(folder: str) -> Notes:
         return Notes()
 
 
+def forget_notes(folder: str) -> None:
+    """Remove what this machine remembers, if it remembers anything."""
+    try:
+        os.unlink(os.path.join(folder, "notes.json"))
+    except FileNotFoundError:
+        return
+
+
 def save_notes(folder: str, notes: Notes) -> None:
     """Store what this machine remembers, whole or not at all."""
     os.makedirs(folder, mode=0o700, exist_ok=True)

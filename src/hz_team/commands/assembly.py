@@ -114,6 +114,8 @@ def open_world(root: str, options: Namespace, now: int, *, looking: bool = False
     index = index_of(root, now)
     url = state_url(root, options, index)
     place = cache.folder_of(root, url)
+    if url == local_url(root) and not os.path.isdir(os.path.join(root, ".hz", "local")):
+        cache.forget_notes(place)  # whoever removed the whole folder begins anew
     runner, name = identity.runner_of(), index.settings.repository or "local"
     if url == local_url(root):
         state, leases = _own(root, url, place, name)
