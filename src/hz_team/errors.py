@@ -28,6 +28,19 @@ class TryAgain(HzError):
     code = 75
 
 
+class Deferred(TryAgain):
+    """A forge asks us to wait: nothing more is asked of it before `until`, in seconds since 1970."""
+
+    def __init__(self, text: str, until: int) -> None:
+        """`text` says who asks, and until when in plain words."""
+        super().__init__(text)
+        self.until = until
+
+
+class Forbidden(RemoteError):
+    """A token may not do that; the sentence names the permission it lacks. Trying again cannot help."""
+
+
 class Behind(TryAgain):
     """Somebody vouches for a longer ledger than the one that was read."""
 

@@ -319,6 +319,53 @@ class Processes(Protocol):
         ...
 
 
+class Reply(NamedTuple):
+    """One answer of a forge's API that is a fact: found, unchanged, gone, moved, or not valid."""
+
+    status: int
+    data: Any = None
+    """The JSON document; None where there is none (204, 304)."""
+    headers: Mapping[str, str] = {}
+    """Lower-case names; values untouched."""
+    next: str = ""
+    """Path and query of the next page, "" on the last one."""
+
+
+class Api(Protocol):
+    """A forge's API, for reading. Every request is counted, and none is made while the forge asks us to wait.
+
+    Deferred: a limit is reached, or the tick's budget is. Forbidden: the token lacks a permission. TryAgain: offline,
+    a time-out or 5xx. RemoteError: the token is dead, or what came is no answer of that API.
+    """
+
+    repository: str
+    """owner/name."""
+
+    def get(
+        self,
+        path: str,
+        params: Mapping[str, str | int] = {},
+        *,
+        etag: str = "",
+        modified: str = "",
+        permission: str = "",
+    ) -> Reply:
+        """Return one GET of a path such as `/repos/acme/housework/issues`.
+
+        304, 404, 410, 422 and a redirect come back as replies. `etag`, `modified`: validators of an earlier reply.
+        `permission`: what the token needs for it, named where it lacks that, such as "issues: read".
+        """
+        ...
+
+    def query(self, operation: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the data of one GraphQL operation that the adapter knows by name; fields that failed are None."""
+        ...
+
+    def time(self) -> int | None:
+        """Return the forge's time by its newest answer, in seconds since 1970; None before there was one."""
+        ...
+
+
 class Found(NamedTuple):
     """What `find` says."""
 
@@ -368,8 +415,8 @@ class Forge(Protocol):
         """Return the person's permission (admin, maintain, write, triage, read, none) and how it is known."""
         ...
 
-    def find(self, kind: str, marker: str) -> Found:
-        """List (never search) the outcomes of a kind that carry the marker."""
+    def find(self, kind: str, marker: str, *, target: str = "", since: int = 0) -> Found:
+        """List (never search) the outcomes of a kind at a target that carry the marker; none is older than `since`."""
         ...
 
     def create(self, kind: str, content: Mapping[str, Any], marker: str) -> str:
@@ -389,6 +436,8 @@ class PublishTools(NamedTuple):
     settings: Settings
     check: Callable[[], None] = lambda: None
     """Called right before every write. Raises LeaseOver when there is no time left for it."""
+    since: int = 0
+    """When the proposal was made: no outcome of it is older."""
     deadline: float = 20.0
     """Seconds for one request."""
 
@@ -406,6 +455,8 @@ class WatchTools(NamedTuple):
     """A number from 0 to 1."""
     stats: dict[str, Any]
     """A files watch's memory of stat results; lossy."""
+    api: Api | None = None
+    """GitHub's API; None where the forge is another."""
 
 
 class World(NamedTuple):

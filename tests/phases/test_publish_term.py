@@ -167,9 +167,9 @@ def test_a_double_is_not_closed_when_there_is_no_time_left(tmp_path: Path) -> No
     for title in ("one", "two"):
         world.forge.create("issue", {"title": title, "body": ""}, f"<!-- hz:key {key} -->")
 
-    def find(kind: str, marker: str) -> Found:
+    def find(kind: str, marker: str, *, target: str = "", since: int = 0) -> Found:
         termed.over = True
-        return real(kind, marker)
+        return real(kind, marker, target=target, since=since)
 
     world.forge.find = find  # type: ignore[method-assign]
     story = page.tick(world, Heard(), now=now)

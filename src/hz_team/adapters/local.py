@@ -110,7 +110,7 @@ class LocalForge:
         known = bool(name.strip()) if name != login else bool(_LOGIN.fullmatch(login))
         return ("local", "this machine") if known else ("none", "nobody is called so")
 
-    def find(self, kind: str, marker: str) -> Found:
+    def find(self, kind: str, marker: str, *, target: str = "", since: int = 0) -> Found:  # noqa: ARG002  (all are near)
         """List (never search) the outcomes of a kind that carry the marker."""
         return self._outbox.find(kind, marker)
 

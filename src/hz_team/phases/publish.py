@@ -203,7 +203,8 @@ class _Attempt(NamedTuple):
     def _send(self, part: Part) -> tuple[str, ...]:
         """Return the outcome's ref, then the refs of doubles that were closed."""
         kind = registry.publisher(self.proposal.kind)
-        tools = PublishTools(self.world.forge, self.world.http, self.world.config.settings, self.check)
+        world, since = self.world, self.proposal.created_at
+        tools = PublishTools(world.forge, world.http, world.config.settings, self.check, since)
         found = kind.find(part, tools)
         if found.status == "unknown" and not self.first:
             raise PublishUnknown("nobody can tell whether it arrived")

@@ -21,7 +21,7 @@ _TARGET = re.compile(r"(?:[A-Za-z0-9][A-Za-z0-9-]*/[A-Za-z0-9._-]+)?#[1-9][0-9]*
 
 def find(part: Part, tools: PublishTools) -> Found:
     """List the comments that carry the part's key."""
-    return tools.forge.find(KIND, marker(part.key))
+    return tools.forge.find(KIND, marker(part.key), target=part.target, since=tools.since)
 
 
 def publish(part: Part, tools: PublishTools) -> str:

@@ -18,7 +18,7 @@ UNDOABLE = True
 
 def find(part: Part, tools: PublishTools) -> Found:
     """List the issues that carry the part's key."""
-    return tools.forge.find(KIND, marker(part.key))
+    return tools.forge.find(KIND, marker(part.key), target=part.target, since=tools.since)
 
 
 def publish(part: Part, tools: PublishTools) -> str:

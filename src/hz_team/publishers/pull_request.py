@@ -21,7 +21,7 @@ _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 
 def find(part: Part, tools: PublishTools) -> Found:
     """List the pull requests, open and closed, that carry the part's key."""
-    return tools.forge.find(KIND, marker(part.key))
+    return tools.forge.find(KIND, marker(part.key), target=part.target, since=tools.since)
 
 
 def publish(part: Part, tools: PublishTools) -> str:
