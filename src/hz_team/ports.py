@@ -386,25 +386,94 @@ class Page(NamedTuple):
     """Why nothing on it can be taken (it is not UTF-8), "" if it can; `text` is then what of it could be read."""
 
 
+class Edit(NamedTuple):
+    """One change of a page: what stood there after it, and who made it."""
+
+    text: str
+    by: str = ""
+    """"" if nobody can tell."""
+    at: int = 0
+    ours: bool = False
+    """The program itself drew it."""
+    ref: str = ""
+    """Where it can be read again."""
+
+
+class Remark(NamedTuple):
+    """A comment below one of our pages, as it was written."""
+
+    page: str
+    id: str
+    text: str
+    by: str = ""
+    at: int = 0
+    ref: str = ""
+    """Its address."""
+    doubt: str = ""
+    """Why it cannot count ("it was edited"), "" if it may."""
+
+
+class Survey(NamedTuple):
+    """What one look at all pages brought."""
+
+    stamps: Mapping[str, str] = {}
+    """Page → the fingerprint of its stored text, of every page there is."""
+    pages: Mapping[str, Page] = {}
+    """Those whose text came along."""
+    remarks: tuple[Remark, ...] = ()
+    """New comments, oldest first."""
+    closed: Mapping[str, Edit] = {}
+    """Pages that a person closed, with who and when."""
+    notes: tuple[str, ...] = ()
+    """Sentences about pages that cannot be used as they are."""
+
+
+class Cover(NamedTuple):
+    """How a page presents itself where pages have more than a text."""
+
+    title: str = ""
+    labels: tuple[str, ...] = ()
+    assignees: tuple[str, ...] = ()
+    """Whom it is for; told once, when the page is made."""
+
+
 class Forge(Protocol):
     """Where people look and where most drafts are published: GitHub, or files below `.hz/local/`."""
 
     repository: str
+    web: str
+    """The repository's address for people; "": pages are files."""
 
-    def page(self, name: str) -> Page | None:
-        """Return the page `dashboard` or a proposal's (its id), or None if there is none."""
+    def survey(self, known: Mapping[str, Any]) -> Survey:
+        """Look at all pages once. `known`: what `memory` said when the state was recorded last."""
         ...
 
-    def put_page(self, name: str, text: str, *, expected: str | None) -> bool:
+    def memory(self) -> Mapping[str, Any]:
+        """Return what the next record keeps for later surveys, as JSON values; {}: nothing is needed."""
+        ...
+
+    def page(self, name: str) -> Page | None:
+        """Return the page `dashboard` or a proposal's (its id) as it stands now, or None if there is none."""
+        ...
+
+    def edits(self, name: str) -> tuple[Edit, ...]:
+        """Return the changes of a page that the last record may not know of, oldest first; (): nobody can tell."""
+        ...
+
+    def put_page(self, name: str, text: str, *, expected: str | None, cover: Cover | None = None) -> bool:
         """Store a page if what is stored equals `expected` (None: there is none). False: a person was faster."""
         ...
 
     def pages(self) -> tuple[str, ...]:
-        """Return the names of all stored pages."""
+        """Return the names of all open pages."""
         ...
 
-    def drop_page(self, name: str) -> None:
-        """Remove a closed proposal's page (a forge with history closes it instead)."""
+    def drop_page(self, name: str, words: str = "") -> None:
+        """Remove a closed proposal's page; a forge with history closes it instead, and says what became of it."""
+        ...
+
+    def acknowledge(self, remark: Remark, *, done: bool) -> None:
+        """Show below a comment that it was seen, or that what it asked for is done. Twice does no harm."""
         ...
 
     def link(self, name: str) -> str:

@@ -151,7 +151,8 @@ def conclude(world: World, story: Story) -> Story:
         except TryAgain:
             raise _unconfirmed(published) from None
     done = story._replace(rulings=rulings, recorded=recorded, published=published, confirmed=confirmed)
-    return done._replace(shown=show(world, done.after, heard))
+    fates = {one.proposal.id: one.text for one in (*rulings, *published.rulings) if not one.open}
+    return done._replace(shown=show(world, done.after, heard, fates))
 
 
 def _in_vain(lost: TryAgain, outcomes: tuple[Outcome, ...]) -> TryAgain:
@@ -216,9 +217,10 @@ def is_quiet(world: World, story: Story) -> bool:
     """Whether there is nothing to write anywhere: nothing ordered, said, seen, new or out of date."""
     heard = story.seen.heard
     asked = story.plan.orders or story.plan.settle or heard.pokes or heard.retries or heard.pause or heard.rows
+    asked = asked or heard.remarks
     seen = any(look.must_write for look in story.seen.looks.values())
     shown = world.notes.shown == [story.before.tip, world.config.key]
-    shown = shown and {"dashboard", *story.before.proposals} <= set(heard.pages)
+    shown = shown and {"dashboard", *story.before.proposals} <= set(heard.stamps)
     return not (asked or seen or _news(world, story.before)) and shown
 
 

@@ -11,15 +11,17 @@ import re
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from hz_team import fingerprint
 from hz_team.adapters import folder, outbox
 from hz_team.adapters.outbox import Outbox
 from hz_team.errors import RemoteError
-from hz_team.ports import Found, Page
+from hz_team.ports import Found, Page, Survey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from hz_team.adapters.folder import Folder, Stored
+    from hz_team.ports import Cover, Edit, Remark
 
 PLACE = (".hz", "local")
 IGNORE = b"*\n"
@@ -33,6 +35,7 @@ class LocalForge:
     """The embedded default's `Forge`."""
 
     repository = "local"
+    web = ""
 
     def __init__(self, root: str) -> None:
         """`root` is the folder that holds `.hz/`; nothing is written before there is something to say."""
@@ -48,6 +51,22 @@ class LocalForge:
                 with place.turn():
                     place.put(".gitignore", IGNORE)
 
+    def survey(self, known: Mapping[str, Any]) -> Survey:  # noqa: ARG002  (files are near)
+        """Read every page."""
+        pages = {name: page for name in self.pages() if (page := self.page(name))}
+        return Survey({name: fingerprint.page(page.text) for name, page in pages.items()}, pages)
+
+    def memory(self) -> Mapping[str, Any]:
+        """Nothing needs to be known of files."""
+        return {}
+
+    def edits(self, name: str) -> tuple[Edit, ...]:  # noqa: ARG002  (a file has no history)
+        """Nobody can tell who changed a file."""
+        return ()
+
+    def acknowledge(self, remark: Remark, *, done: bool) -> None:
+        """Nobody comments on files."""
+
     def page(self, name: str) -> Page | None:
         """Return the page `dashboard` or a proposal's, its lines ended by a line feed, or None if there is none."""
         parents, file = _place_of(name)
@@ -60,7 +79,7 @@ class LocalForge:
                 return None
             return Page(_text(stored), at=stored.modified, damaged="" if _is_utf8(stored) else _damage(file))
 
-    def put_page(self, name: str, text: str, *, expected: str | None) -> bool:
+    def put_page(self, name: str, text: str, *, expected: str | None, cover: Cover | None = None) -> bool:  # noqa: ARG002
         """Store a page if what is stored equals `expected` (None: there is none). False: a person was faster."""
         parents, file = _place_of(name)
         self.prepare()
@@ -88,7 +107,7 @@ class LocalForge:
             found += [name.lower() for name in names if pattern.fullmatch(name.lower())]
         return tuple(sorted(found))
 
-    def drop_page(self, name: str) -> None:
+    def drop_page(self, name: str, words: str = "") -> None:  # noqa: ARG002  (its file goes)
         """Remove a closed proposal's page."""
         parents, file = _place_of(name)
         place = folder.opened(self.root, *parents)

@@ -101,12 +101,11 @@ def _is_quiet(world: World, story: Story) -> bool:
     from hz_team import fingerprint, pages
     from hz_team.tick import is_quiet
 
-    view, stored = story.before, story.seen.heard.pages
+    view, stamps = story.before, story.seen.heard.stamps
     shown = [view.tip, world.config.key]
     if world.notes.shown != shown and not story.plan.orders:
         drawn = pages.texts(world, view, pages.drafts_of(world, view))
-        same = (fingerprint.page(stored.get(name, "")) == fingerprint.page(text) for name, text in drawn.items())
-        if drawn.keys() == stored.keys() and all(same):
+        if stamps == {name: fingerprint.page(text) for name, text in drawn.items()}:
             world.notes.shown = shown
     return is_quiet(world, story)
 

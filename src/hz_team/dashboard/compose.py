@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from hz_team.model.state import View
 
 
+TITLE = "🧝 Helpers: decisions and duties"
+WORKFLOW = "actions/workflows/hz-team.yml"
+"""Of the file that a team pastes (SCREENS 5)."""
+
+
 class Effect(NamedTuple):
     """What a yes to a draft does, as its publisher tells it."""
 
@@ -36,6 +41,8 @@ class Context(NamedTuple):
     """By digest."""
     link: Callable[[str], str]
     """Gives a page's address."""
+    web: str = ""
+    """The repository's address for people; "": pages are files."""
 
 
 def dashboard(view: View, config: Index, context: Context) -> Dashboard:
@@ -44,7 +51,7 @@ def dashboard(view: View, config: Index, context: Context) -> Dashboard:
     proposals = sorted(view.proposals.values(), key=lambda proposal: (proposal.created_at, proposal.id))
     return Dashboard(
         repository=view.repository,
-        title="🧝 Helpers: decisions and duties",
+        title="" if context.web else TITLE,
         waiting=tuple(_waiting(item, zone, context) for item in proposals if not _stuck(item)),
         unsure=tuple(_unsure(item, context) for item in proposals if item.state == UNKNOWN),
         parked=(*_parked(view, config), *_refused(proposals, zone)),
@@ -58,6 +65,8 @@ def dashboard(view: View, config: Index, context: Context) -> Dashboard:
         count=view.count,
         head=view.head,
         era=view.era,
+        badge=f"{context.web}/{WORKFLOW}/badge.svg?event=schedule" if context.web else "",
+        workflow=f"{context.web}/{WORKFLOW}" if context.web else "",
         verify="hz-team receipts verify",
         pages=tuple(context.link(f"dashboard-{number}") for number in range(2, 2 + _most_pages(view, config))),
     )
@@ -81,6 +90,8 @@ def proposal(view: View, config: Index, item: Proposal, context: Context) -> Pro
         promise=context.effects[item.digest].becomes,
         job=job.name if job else item.job,
         file=job.file if job else "",
+        file_link=f"{context.web}/blob/HEAD/{job.file}" if job and context.web else "",
+        local=not context.web,
         reason=_reason(item, zone),
         drafted=moment.when(item.created_at, zone),
         sources=dict(item.sources),

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from hz_team import poke
+from hz_team.dashboard import command, row
 from hz_team.dashboard import proposal as proposal_page
-from hz_team.dashboard import row
+from hz_team.errors import UsageError
 from hz_team.model.observation import Heard
 from hz_team.model.proposal import Answer
 
 if TYPE_CHECKING:
+    from hz_team.dashboard.command import Command
     from hz_team.dashboard.row import Tick
     from hz_team.model.job import Index
     from hz_team.model.state import View
@@ -19,11 +21,13 @@ ANSWERS = ("approve", "reject", "redraft", "always", "arrived", "again")
 
 
 class Speaker(NamedTuple):
-    """Who changed a page, as far as anybody can tell."""
+    """Who said something, as far as anybody can tell."""
 
     by: str
     role: str
     at: int
+    ref: str = ""
+    """Where it can be read again; "" for the page itself."""
 
 
 def dashboard(name: str, stored: str, drawn: str, who: Speaker, *, view: View, config: Index) -> Heard:
@@ -43,10 +47,54 @@ def page(name: str, stored: str, drawn: str, who: Speaker) -> Heard:
         return Heard(rows=((name, "page", name, ""),), refused=(lost,))
     answers = [_answer(tick, who, "page", name, said.note) for tick in said.ticks if tick.verb in ANSWERS]
     if said.edit is not None and not said.damaged:
-        edit = Answer(name, "edit", who.by, who.role, "page", who.at, _shown(drawn, name), body=said.edit, ref=name)
+        shown, ref = _shown(drawn, name), who.ref or name
+        edit = Answer(name, "edit", who.by, who.role, "page", who.at, shown, body=said.edit, ref=ref)
         answers.insert(0, edit)
     rows = tuple((name, tick.verb, tick.subject, tick.digest) for tick in said.ticks)
     return Heard(answers=tuple(answers), rows=rows)
+
+
+def closed(name: str, who: Speaker, view: View) -> Heard:
+    """Return what it means that a person closed a page: a no to its draft, or a pause."""
+    if name not in view.proposals:
+        return Heard(pause=(True, who.by)) if not view.paused and _may(who) else Heard()
+    note = "closed its page"
+    return Heard(answers=(Answer(name, "reject", who.by, who.role, "page", who.at, ref=who.ref or name, note=note),))
+
+
+def remark(page: str, text: str, who: Speaker, doubt: str, *, config: Index) -> Heard:
+    """Return what a comment below a page asks for; `doubt`: why it cannot count."""
+    asked = command.read(text, page)
+    if asked is None:
+        return Heard()
+    wrong = asked.wrong or doubt
+    if not wrong and asked.verb not in command.ABOUT_A_PROPOSAL and not _may(who):
+        wrong = f"{who.by} may {who.role} but not write here"
+    if wrong:
+        return Heard(refused=(f"{who.by}: {wrong}",))
+    if asked.verb in ("pause", "resume"):
+        return Heard(pause=(asked.verb == "pause", who.by))
+    if asked.verb == "run":
+        return _asked(asked, who, config)
+    if asked.verb == "retry":
+        return Heard(retries=((asked.subject, who.by),))
+    answer = Answer(asked.subject, asked.verb, who.by, who.role, "comment", who.at, ref=who.ref, note=asked.text)
+    return Heard(answers=(answer,))
+
+
+def _asked(asked: Command, who: Speaker, config: Index) -> Heard:
+    """Return the poke of `/hz run`, or why there is none."""
+    try:
+        job = poke.find(config, asked.subject)
+        given = poke.inputs(job, command.inputs(asked.text))
+    except UsageError as error:
+        return Heard(refused=(f"{who.by}: {error}",))
+    return Heard(pokes=(poke.make(job, by=who.by, via="comment", at=who.at, inputs=given),))
+
+
+def _may(who: Speaker) -> bool:
+    """Whether this person may steer helpers: who could change the files may."""
+    return who.role in ("local", "write", "maintain", "admin")
 
 
 def merge(first: Heard, second: Heard) -> Heard:
@@ -61,6 +109,8 @@ def merge(first: Heard, second: Heard) -> Heard:
         resumed=(*first.resumed, *second.resumed),
         pages={**first.pages, **second.pages},
         payloads={**first.payloads, **second.payloads},
+        stamps={**first.stamps, **second.stamps},
+        remarks=(*first.remarks, *second.remarks),
     )
 
 
@@ -85,7 +135,7 @@ def _one(tick: Tick, name: str, who: Speaker, view: View, config: Index) -> Hear
 
 def _answer(tick: Tick, who: Speaker, via: str, page: str, note: str) -> Answer:
     verb = tick.verb if tick.ticked else "withdraw"
-    return Answer(tick.subject, verb, who.by, who.role, via, who.at, tick.digest, ref=page, note=note)
+    return Answer(tick.subject, verb, who.by, who.role, via, who.at, tick.digest, ref=who.ref or page, note=note)
 
 
 def _current(tick: Tick, view: View) -> bool:

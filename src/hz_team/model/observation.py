@@ -44,6 +44,10 @@ class Heard(NamedTuple):
     """Sentences about what was not taken (a wrong input, an unknown job)."""
     pages: Mapping[str, str] = {}
     """Page → its text as it was read: what changes later is left to the next tick."""
+    stamps: Mapping[str, str] = {}
+    """Page → fingerprint of its text when it was looked at; of every page that there was."""
+    remarks: tuple[Any, ...] = ()
+    """Comments that were read (`ports.Remark`): they are acknowledged in the end."""
     payloads: Mapping[str, Mapping[str, Any]] = {}
     """Draft documents that were read to understand the answers, by digest."""
 

@@ -14,9 +14,11 @@ from hz_team.dashboard import page, row
 from hz_team.model.state import Anchor
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from hz_team.model.observation import Heard
     from hz_team.model.state import View
-    from hz_team.ports import World
+    from hz_team.ports import Cover, World
 
 TRIES = 5
 
@@ -30,25 +32,38 @@ class Shown(NamedTuple):
     """Why the dashboard was left alone, "" if it was not."""
 
 
-def show(world: World, view: View, heard: Heard) -> Shown:
-    """Bring every page up to date; return the names of those that changed."""
-    note = _ahead(world, view)
-    wanted = pages.texts(world, view, pages.drafts_of(world, view))
-    drawn = {name: text for name, text in wanted.items() if not (note and name.startswith("dashboard"))}
-    results = {name: _write(world, name, text, heard) for name, text in drawn.items()}
+def show(world: World, view: View, heard: Heard, fates: Mapping[str, str] | None = None) -> Shown:
+    """Bring every page up to date; return the names of those that changed. `fates`: what became of closed proposals."""
+    drafts = pages.drafts_of(world, view)
+    wanted = pages.texts(world, view, drafts)
+    results: dict[str, Written] = {}
+    new = [name for name in view.proposals if name not in heard.stamps]
+    links = [world.forge.link(name) for name in new]
+    for name in new:
+        results[name] = _write(world, name, wanted[name], heard, pages.cover(world, view, name))
+    if links != [world.forge.link(name) for name in new]:
+        wanted = pages.texts(world, view, drafts)  # other pages link to these, and only now it is known where they are
+    note = _ahead(world, view, heard, wanted["dashboard"])
+    for name, text in wanted.items():
+        if name not in results and not (note and name.startswith("dashboard")):
+            results[name] = _write(world, name, text, heard, pages.cover(world, view, name))
     wrote = [name for name, result in results.items() if result is Written.YES]
     for name in world.forge.pages():
         if name not in wanted:
-            world.forge.drop_page(name)
+            world.forge.drop_page(name, (fates or {}).get(name, ""))
             world.notes.pages.pop(name, None)
             wrote.append(name)
+    for remark in heard.remarks:
+        world.forge.acknowledge(remark, done=True)
     if Written.LATER not in results.values() and not note:
         world.notes.shown = [view.tip, world.config.key]
     return Shown(tuple(wrote), note)
 
 
-def _ahead(world: World, view: View) -> str:
+def _ahead(world: World, view: View, heard: Heard, wanted: str) -> str:
     """Return what to say of a dashboard that vouches for more receipts than there are: it is evidence, and stays."""
+    if heard.stamps.get("dashboard") == fingerprint.page(wanted):
+        return ""
     stored = world.forge.page("dashboard")
     seen = page.anchor(stored.text) if stored else Anchor()
     if (seen.era, seen.count) <= (view.era, view.count):
@@ -65,11 +80,14 @@ class Written(Enum):
     LATER = "left to the next tick: a person is at it"
 
 
-def _write(world: World, name: str, text: str, heard: Heard) -> Written:
-    """Replace a page; try again while people are faster.
+def _write(world: World, name: str, text: str, heard: Heard, cover: Cover) -> Written:
+    """Replace a page; try again while people are faster. One that stood as it should be is not asked for again.
 
     A decision's own page that changed since it was read is left alone: somebody may be editing the draft.
     """
+    if heard.stamps.get(name) == fingerprint.page(text):
+        world.notes.pages[name] = heard.stamps[name]
+        return Written.NO
     for _ in range(TRIES):
         stored = world.forge.page(name)
         if stored and not name.startswith("dashboard") and _is_late(stored.text, name, heard):
@@ -78,7 +96,7 @@ def _write(world: World, name: str, text: str, heard: Heard) -> Written:
         world.notes.pages[name] = fingerprint.page(text)
         if stored and fingerprint.page(stored.text) == fingerprint.page(wanted):
             return Written.NO
-        if world.forge.put_page(name, wanted, expected=stored.text if stored else None):
+        if world.forge.put_page(name, wanted, expected=stored.text if stored else None, cover=cover):
             return Written.YES
     return Written.LATER
 

@@ -122,6 +122,9 @@ def _summary(book: Book, positions: Mapping[str, Position]) -> None:
     count, head = ledger.head(positions, book.folded)
     summary = {"count": count, "era": book.view.era, "head": head, "sealed": book.sealed, "v": VERSION}
     book.files["ledger.json"] = stored({**summary, "repository": book.view.repository})
-    if book.decisions != list(book.view.decisions):
-        board = {**book.view.dashboard, "decisions": book.decisions[:DECISIONS], "v": VERSION}
+    known, memory = dict(book.view.dashboard), dict(book.world.forge.memory())
+    if memory:
+        known["forge"] = memory
+    if book.decisions != list(book.view.decisions) or known != book.view.dashboard:
+        board = {**known, "decisions": book.decisions[:DECISIONS], "v": VERSION}
         book.files["dashboard.json"] = stored(board)
