@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from hz_team.model.state import Anchor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from hz_team.model.facet import Item
@@ -444,12 +444,15 @@ class Forge(Protocol):
     web: str
     """The repository's address for people; "": pages are files."""
 
-    def survey(self, known: Mapping[str, Any]) -> Survey:
-        """Look at all pages once. `known`: what `memory` said when the state was recorded last."""
+    def survey(self, known: Mapping[str, Any], names: Collection[str] = ()) -> Survey:
+        """Look at all pages once. `known`: what `memory` said when the state was recorded last; `names`: decisions."""
         ...
 
-    def memory(self) -> Mapping[str, Any]:
-        """Return what the next record keeps for later surveys, as JSON values; {}: nothing is needed."""
+    def memory(self, *, settled: bool) -> Mapping[str, Any]:
+        """Return what the next record keeps for later surveys, as JSON values; {}: nothing is needed.
+
+        Not `settled`: something that was heard could not be decided, so the next survey has to hear it again.
+        """
         ...
 
     def page(self, name: str) -> Page | None:

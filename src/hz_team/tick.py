@@ -124,7 +124,7 @@ def conclude(world: World, story: Story) -> Story:
     from hz_team.phases.plan import passed_over
     from hz_team.phases.publish import intend, publish
     from hz_team.phases.record import Entries, record
-    from hz_team.phases.show import show
+    from hz_team.phases.show import Ending, show
     from hz_team.verdict import Question
 
     view, now, heard, leases = story.after, story.now, story.seen.heard, story.leases
@@ -152,7 +152,9 @@ def conclude(world: World, story: Story) -> Story:
             raise _unconfirmed(published) from None
     done = story._replace(rulings=rulings, recorded=recorded, published=published, confirmed=confirmed)
     fates = {one.proposal.id: one.text for one in (*rulings, *published.rulings) if not one.open}
-    return done._replace(shown=show(world, done.after, heard, fates))
+    asked = {answer.proposal: view.proposals.get(answer.proposal) for answer in heard.answers}
+    unsettled = [name for name, one in asked.items() if one and one.job not in story.leases]
+    return done._replace(shown=show(world, done.after, heard, Ending(fates, unsettled)))
 
 
 def _in_vain(lost: TryAgain, outcomes: tuple[Outcome, ...]) -> TryAgain:

@@ -18,7 +18,7 @@ from hz_team.errors import RemoteError
 from hz_team.ports import Found, Page, Survey
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from hz_team.adapters.folder import Folder, Stored
     from hz_team.ports import Cover, Edit, Remark
@@ -51,12 +51,12 @@ class LocalForge:
                 with place.turn():
                     place.put(".gitignore", IGNORE)
 
-    def survey(self, known: Mapping[str, Any]) -> Survey:  # noqa: ARG002  (files are near)
+    def survey(self, known: Mapping[str, Any], names: Collection[str] = ()) -> Survey:  # noqa: ARG002  (files are near)
         """Read every page."""
         pages = {name: page for name in self.pages() if (page := self.page(name))}
         return Survey({name: fingerprint.page(page.text) for name, page in pages.items()}, pages)
 
-    def memory(self) -> Mapping[str, Any]:
+    def memory(self, *, settled: bool) -> Mapping[str, Any]:  # noqa: ARG002  (files keep what stands in them)
         """Nothing needs to be known of files."""
         return {}
 

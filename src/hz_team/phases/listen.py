@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def listen(world: World, view: View, said: Heard, now: int) -> Heard:
     """Return everything people said: on pages, below them, and what the command itself brings along (`said`)."""
-    survey = world.forge.survey(view.dashboard.get("forge") or {})
+    survey = world.forge.survey(view.dashboard.get("forge") or {}, view.proposals.keys())
     damaged = {name: page.damaged for name, page in survey.pages.items() if page.damaged}
     stamps = {name: stamp for name, stamp in survey.stamps.items() if name not in damaged}
     said = said._replace(

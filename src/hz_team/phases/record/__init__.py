@@ -122,7 +122,7 @@ def _summary(book: Book, positions: Mapping[str, Position]) -> None:
     count, head = ledger.head(positions, book.folded)
     summary = {"count": count, "era": book.view.era, "head": head, "sealed": book.sealed, "v": VERSION}
     book.files["ledger.json"] = stored({**summary, "repository": book.view.repository})
-    known, memory = dict(book.view.dashboard), dict(book.world.forge.memory())
+    known, memory = dict(book.view.dashboard), dict(book.world.forge.memory(settled=book.is_settled()))
     if memory:
         known["forge"] = memory
     if book.decisions != list(book.view.decisions) or known != book.view.dashboard:

@@ -94,6 +94,11 @@ class Book:
             if name in consumed or duty.is_gone(poke.job, self.world.config):
                 self.files[f"wakes/{poke.job}/{name}.json"] = None
 
+    def is_settled(self) -> bool:
+        """Whether everything that was said is decided: of a job whose lease is another's nothing is."""
+        about = (self.view.proposals.get(answer.proposal) for answer in self.entries.seen.heard.answers)
+        return all(proposal.job in self.entries.leases for proposal in about if proposal)
+
     def worth_a_write(self) -> bool:
         """Whether anything happened that must be on record."""
         seen = any(look.must_write for look in self.entries.seen.looks.values()) and self.entries.looking

@@ -1,0 +1,1 @@
+"""GitHub: the one place that knows it."""
