@@ -19,7 +19,7 @@ def closed(text: str, words: str) -> str:
     rules = [at for at, line in enumerate(lines) if line == _RULE]
     marker = [line for line in lines[:1] if _MARKER.fullmatch(line)]
     first, last = (rules[0], rules[-1]) if len(rules) > 1 else (0, len(lines) - 1)
-    draft = [line for line in lines[first : last + 1] if line not in marker]
+    draft = [line for line in lines[first : last + 1] if line not in marker and not _ROW.match(line)]
     origin = _folded(lines[last + 1 :])
     head = "\n".join((*marker, f"**{sentence(words or NOTHING)}**"))
     return "\n\n".join(part for part in (head, "\n".join(draft), "\n".join(origin)) if part.strip()) + "\n"
