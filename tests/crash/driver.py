@@ -74,10 +74,9 @@ def phase(frame: FrameType | None) -> str:
     """Return the phase at work: the outermost frame of a file in hz_team/phases, else where the tick is."""
     found = "outside"
     while frame:
-        name = frame.f_code.co_filename
-        folder, _, file = name.rpartition("/")
-        if folder.endswith("hz_team/phases"):
-            found = file.removesuffix(".py")
+        _, inside, file = frame.f_code.co_filename.rpartition("hz_team/phases/")
+        if inside:
+            found = file.partition("/")[0].removesuffix(".py")
         frame = frame.f_back
     return found
 
