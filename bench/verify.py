@@ -60,7 +60,7 @@ def main() -> int:
             ),
         }
         rounds = [{name: _wall(*command, environ) for name, command in commands.items()} for _ in range(options.rounds)]
-    floor, verify = (sorted(one[name] for one in rounds)[len(rounds) // 2] for name in ("floor", "verify"))
+    floor, verify = (min(one[name] for one in rounds) for name in ("floor", "verify"))  # all else is the machine's
     size = "".join(f"{'':9}{name:8} {' '.join(f'{one[name]:.2f}' for one in rounds)}\n" for name in commands)
     print(f"floor    {floor:6.2f} s   {options.receipts:,} receipts read and hashed")
     print(f"verify   {verify:6.2f} s   at most {LIMIT} times the floor; {verify / floor:.2f} times")

@@ -6,7 +6,6 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from hz_team import anchor
-from hz_team.dashboard import page
 from hz_team.errors import HzError
 from hz_team.model.state import Anchor
 
@@ -54,8 +53,7 @@ def look(world: World) -> Loss:
 
     The state is read last: a tick that records meanwhile makes it longer, and never looks like a loss.
     """
-    stored = world.forge.page("dashboard")
-    board = page.anchor(stored.text) if stored else Anchor()
+    board = _shown(world)
     standing = world.leases.standing()
     view = world.state.fetch()
     witnesses = [*_dashboard(board), *_machine(world, view), *_lease(standing)]
@@ -67,6 +65,16 @@ def look(world: World) -> Loss:
         return seen
     tip = world.notes.anchor[3]
     return seen._replace(cut=cut, kept=tip if world.state.follows(view._replace(tip=tip), view.tip) else "")
+
+
+def _shown(world: World) -> Anchor:
+    """Return what the dashboard says of the ledger."""
+    stored = world.forge.page("dashboard")
+    if stored is None:
+        return Anchor()
+    from hz_team.dashboard import page
+
+    return page.anchor(stored.text)
 
 
 def _dashboard(board: Anchor) -> Iterator[anchor.Witness]:

@@ -6,10 +6,12 @@ one hash over where every chain ends: a changed byte, a missing link or a cut ta
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import heapq
 import json
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hz_team.ledger.audit import Audit, Verdict, head
@@ -17,7 +19,7 @@ from hz_team.ledger.chain import VERSION
 from hz_team.model.state import Position
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from hz_team.model.receipt import Receipt, Runner
     from hz_team.model.state import Folded, View
@@ -86,13 +88,26 @@ def verify(view: View, files: Iterable[tuple[str, bytes]], *, progress: Callable
     """
     audit = Audit()
     told = 0
-    for path, content in files:
-        audit.enter(path, content)
-        if audit.done - told >= STEP:
-            told = audit.done
-            progress(told)
-    progress(audit.done)
-    return audit.verdict(view)
+    with _uncollected():
+        for path, content in files:
+            audit.enter(path, content)
+            if audit.done - told >= STEP:
+                told = audit.done
+                progress(told)
+        progress(audit.done)
+        return audit.verdict(view)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Let nobody look for circles meanwhile: there are none among receipts, and looking takes a fifth of the time."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def newest(

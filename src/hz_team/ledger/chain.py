@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 
 VERSION = 1
 """Format of receipts."""
-QUOTE = ord('"')
 
 
 Placed = tuple[str, str, int]
@@ -31,16 +30,15 @@ def link(content: bytes) -> tuple[str, int, str] | None:
     nothing but its own keys until `job`: what people name is in `inputs`, before that, and in `sources`, id → number.
     Anything else is parsed whole, which takes ten times as long.
     """
-    version = content.rfind(b',"v":1,"wake":{"cause":"')
-    seq = content.rfind(b',"seq":', 0, version)
-    prev = content.rfind(b',"prev":"', 0, seq)
-    job = content.rfind(b',"job":"', 0, prev)
-    number, _, sources = content[seq + 7 : version].partition(b',"sources":')
-    if job < 0 or prev < 0 or version < 0 or sources[:1] != b"{" or not number.isdigit():
+    head, _, foot = content.rpartition(b',"v":1,"wake":{"cause":"')
+    head, _, number = head.rpartition(b',"seq":')
+    number, _, sources = number.partition(b',"sources":')
+    head, _, before = head.rpartition(b',"prev":"')
+    _, found, name = head.rpartition(b',"job":"')
+    name = name[: name.find(b'"')]
+    if not (found and foot and sources[:1] == b"{" and number.isdigit()) or b"\\" in name:
         return _parsed(content)
-    name = content[job + 8 : content.find(b'"', job + 8)]
-    before = content[prev + 9 : prev + 73] if content[prev + 9] != QUOTE else b""
-    return _parsed(content) if b"\\" in name else (name.decode(), int(number), before.decode())
+    return name.decode(), int(number), before[: before.find(b'"')].decode()
 
 
 def breaks(job: str, chain: Mapping[int, Placed], end: End | None) -> Iterator[str]:
