@@ -39,8 +39,8 @@ class Made(NamedTuple):
     content: bytes
 
 
-def make(path: Path, *, receipts: int, jobs: int = 20, sealed: bool = True) -> None:
-    """Make a bare repository with a ledger on its state branch; `sealed`: all but the newest stand in segments."""
+def make(path: Path, *, receipts: int, jobs: int = 20, sealed: bool = True, loose: int = keeping.LOOSE) -> None:
+    """Make a bare repository with a ledger on its state branch; `sealed`: older ones than `loose` stand in segments."""
     subprocess.run(("git", "init", "-q", "--bare", "--template=", str(path)), check=True)
     words = ("git", "-C", str(path), "fast-import", "--quiet", "--done", "--date-format=raw")
     with subprocess.Popen(words, stdin=subprocess.PIPE) as importer:
@@ -49,21 +49,21 @@ def make(path: Path, *, receipts: int, jobs: int = 20, sealed: bool = True) -> N
         message = b"A ledger made for a measurement\n"
         head = f"commit refs/heads/hz-state\ncommitter hz-team <hz-team@localhost> {END} +0000\ndata {len(message)}\n"
         importer.stdin.write(head.encode() + message + b"\n")
-        for name, content in _files(receipts, jobs, sealed=sealed):
+        for name, content in _files(receipts, jobs, loose=loose if sealed else receipts):
             importer.stdin.write(f"M 100644 inline {name}\ndata {len(content)}\n".encode() + content + b"\n")
         importer.stdin.write(b"\ndone\n")
     if importer.returncode:
         sys.exit(f"git fast-import: {importer.returncode}")
 
 
-def _files(receipts: int, jobs: int, *, sealed: bool) -> Iterator[tuple[str, bytes]]:
+def _files(receipts: int, jobs: int, *, loose: int) -> Iterator[tuple[str, bytes]]:
     """Yield everything that stands on the branch."""
     positions: dict[str, Position] = {}
     waiting: list[Made] = []
     count = number = 0
     for made in _receipts(receipts, jobs, positions):
         waiting.append(made)
-        while sealed and len(waiting) >= keeping.LINES and receipts - count > keeping.LOOSE:
+        while len(waiting) >= keeping.LINES and receipts - count > loose:
             batch = _batch(waiting[: keeping.LINES])
             number, count = number + 1, count + len(batch)
             yield keeping.segment(number, [one.content for one in batch])

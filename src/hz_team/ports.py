@@ -558,3 +558,5 @@ class World(NamedTuple):
     """False: answers are taken and approved drafts go out, but no job is run (`inbox approve`)."""
     publishing: bool = True
     """`--no-publish`: approvals are recorded, nothing leaves."""
+    api: Api | None = None
+    """GitHub's API, where the state lives there."""

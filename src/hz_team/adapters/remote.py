@@ -50,15 +50,15 @@ _NAMED = {ord(letter): None for letter in "abcdefghijklmnopqrstuvwxyzABCDEFGHIJK
 
 def name_of(url: str, environ: Mapping[str, str]) -> str:
     """Return owner/name of a repository on GitHub (or the GitHub that GITHUB_SERVER_URL names), "" for any other."""
-    host = origin(server_of(environ))[1]
+    here = origin(server_of(environ))
     scheme, mark, rest = url.partition("://")
-    if mark:
-        found, _, path = rest.partition("/")
-        found = found.rpartition("@")[2] if scheme == "ssh" else found
+    if mark and scheme != "ssh":
+        same, path = origin(url) == here, rest.partition("/")[2]
     else:
-        found, _, path = url.rpartition("@")[2].partition(":")
+        place, _, path = rest.partition("/") if mark else url.partition(":")
+        same = place.rpartition("@")[2].partition(":")[0].lower() == here[1]
     path = path.strip("/").removesuffix(".git")
-    return path if found.lower() == host and is_name(path) else ""
+    return path if same and is_name(path) else ""
 
 
 def server_of(environ: Mapping[str, str]) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hz_team import config
 from hz_team.adapters import cache
 from hz_team.commands import identity
+from hz_team.commands.gateway import opened
 from hz_team.errors import UsageError
 from hz_team.ports import World
 
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable
 
+    from hz_team.commands.gateway import Gateway
     from hz_team.model.job import Index
-    from hz_team.ports import Command, Finished, Leases, Processes, Request, Response, State
+    from hz_team.ports import Attempts, Command, Finished, Forge, Leases, Processes, Request, Response, State
 
 TOKENS = ("GITHUB_TOKEN", "GH_TOKEN", "HZ_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
 """Variables whose values may write."""
@@ -64,12 +66,15 @@ def local_url(root: str) -> str:
 
 
 def state_url(root: str, options: Namespace, index: Index) -> str:
-    """Return where the state lives: --remote URL, `state.repository` with --remote alone, else below .hz/local/."""
-    if options.remote is None:
+    """Return where the state lives: --remote URL, `state.repository` with --remote alone, else below .hz/local/.
+
+    On Actions it is the repository of the workflow unless something else is said.
+    """
+    here = os.environ.get("GITHUB_REPOSITORY", "") if identity.on_actions() else ""
+    if options.remote is None and not here:
         return local_url(root)
     from hz_team.adapters import remote
 
-    here = os.environ.get("GITHUB_REPOSITORY", "") if identity.on_actions() else ""
     text = options.remote or index.settings.state or here
     if not text:
         message = "--remote needs a URL here, because .hz/hz.yaml has no `state.repository`"
@@ -116,16 +121,20 @@ def open_world(root: str, options: Namespace, now: int, *, looking: bool = False
     place = cache.folder_of(root, url)
     if url == local_url(root) and not os.path.isdir(os.path.join(root, ".hz", "local")):
         cache.forget_notes(place)  # whoever removed the whole folder begins anew
-    runner, name = identity.runner_of(), index.settings.repository or "local"
+    runner, name, http = identity.runner_of(), index.settings.repository or "local", LazyHttp()
+    gateway: Gateway | None = None
     if url == local_url(root):
         state, leases = _own(root, url, place, name)
     else:
         name = index.settings.repository or identity.repository_of(root, url)
-        state, leases = _shared(root, url, place, name, holder=identity.holder_of(runner), replays=bool(options.now))
-    forge = LocalForge(root)
-    forge.repository = name
+        gateway = opened(url, name, http, os.environ)
+        own = _Own(identity.holder_of(runner), gateway.runs if gateway else None, replays=bool(options.now))
+        state, leases = _shared(root, url, place, name, own)
+    near = LocalForge(root)
+    near.repository = name
+    forge: Forge = gateway.forge if gateway else near
     if url == local_url(root) and not looking:
-        forge.prepare()
+        near.prepare()
         GitState.create_local(os.path.join(root, ".hz", "local", "state.git"))
     return World(
         root=root,
@@ -133,7 +142,7 @@ def open_world(root: str, options: Namespace, now: int, *, looking: bool = False
         state=state,
         leases=leases,
         forge=forge,
-        http=LazyHttp(),
+        http=http,
         processes=LazyProcesses(root),
         runner=runner,
         notes=cache.load_notes(place),
@@ -141,8 +150,19 @@ def open_world(root: str, options: Namespace, now: int, *, looking: bool = False
         environ=dict(os.environ),
         withheld=tuple(value for name, value in os.environ.items() if name in TOKENS and value),
         stopped=_stopped(root, now),
+        api=gateway.api if gateway else None,
         **more,
     )
+
+
+class _Own(NamedTuple):
+    """What is ours about leases."""
+
+    holder: str
+    attempts: Attempts | None
+    """Tells whether a run that holds a lease has ended."""
+    replays: bool
+    """Another moment is replayed: then nobody asks for the server's time."""
 
 
 def _own(root: str, url: str, place: str, name: str) -> tuple[State, Leases]:
@@ -154,19 +174,8 @@ def _own(root: str, url: str, place: str, name: str) -> tuple[State, Leases]:
     return state, FileLeases(os.path.join(root, *LOCK))
 
 
-def _shared(
-    root: str,
-    url: str,
-    place: str,
-    name: str,
-    *,
-    holder: str,
-    replays: bool,
-) -> tuple[State, Leases]:
-    """Return a state that other machines write too, and the leases that tell who may; one tick a time on this root.
-
-    Whoever replays another moment does not ask for the server's time.
-    """
+def _shared(root: str, url: str, place: str, name: str, own: _Own) -> tuple[State, Leases]:
+    """Return a state that other machines write too, and the leases that tell who may; one tick a time on this root."""
     from hz_team.adapters.lease_ref import RefLeases
     from hz_team.adapters.leases import FileLeases
     from hz_team.adapters.state import GitState
@@ -176,11 +185,12 @@ def _shared(
     leases = RefLeases(
         url,
         mirror,
-        holder=holder,
+        holder=own.holder,
         run=hosted.run,
         attempt=hosted.attempt,
         root=FileLeases(os.path.join(root, *LOCK)),
-        clock=(lambda: None) if replays else (lambda: state.time()),  # noqa: PLW0108  (it is made below)
+        attempts=own.attempts,
+        clock=(lambda: None) if own.replays else (lambda: state.time()),  # noqa: PLW0108  (it is made below)
     )
     state = GitState(url, mirror, repository=name, leases=leases, say=_say)
     return state, leases

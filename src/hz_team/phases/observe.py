@@ -128,6 +128,7 @@ def _look_once(world: World, view: View, watch: Watch, before: Cursor, now: int)
         items=_loader(world, view, before.snapshot),
         jitter=_jitter,
         stats=world.notes.stats.setdefault(watch.id, {}),
+        api=world.api,
     )
     result: Polled = kind.poll(watch, before, tools)
     return result

@@ -84,6 +84,10 @@ class Issues:
         self._book = Book({})
         self._stored: dict[str, Stored] = {}
         """Pages as they were read last, by name."""
+        self._fresh: dict[str, Stored] = {}
+        """Pages that were asked for right before they are written."""
+        self._lost: dict[str, str] = {}
+        """Pages as a person left them right before we wrote over that, by name."""
         self._away: dict[str, str] = {}
         """Pages that were moved to another repository, with the sentence about it: nothing is written there."""
 
@@ -94,7 +98,7 @@ class Issues:
         notes = list(self._dashboard())
         looked = self._api.time() or 0
         if names or len(self._book.places) > 1 or not self._book.number(DASHBOARD):
-            notes += self._decisions(since)
+            notes += self._decisions(since, names)
         remarks = tuple(self._remarks(since)) if self._are_new_comments(since) else ()
         self._book.at = looked
         pages = {name: Page(one.text, at=one.at) for name, one in self._stored.items()}
@@ -120,9 +124,12 @@ class Issues:
         return f"{self.web}/issues/{number}"
 
     def page(self, name: str) -> Page | None:
-        """Return a page as it stands now; None if there is none."""
+        """Return a page as it stands now; None if there is none. What we wrote over in between stands there again."""
         stored = self._read(name)
-        return Page(stored.text, at=stored.at) if stored else None
+        if stored is None:
+            return None
+        self._fresh[name] = stored
+        return Page(self._lost.get(name, stored.text), at=stored.at)
 
     def edits(self, name: str) -> tuple[Edit, ...]:
         """Return the changes that were not read before, oldest first; what the history does not tell is nobody's.
@@ -148,8 +155,8 @@ class Issues:
         """Store a page. False: somebody was faster, or it is in another repository now. Raises RemoteError."""
         if len(text) > LARGEST:
             raise RemoteError(f"{name} has {len(text):,} characters; an issue takes {LARGEST:,}")
-        stored = self._read(name)
-        now = stored.text if stored else None
+        stored = self._fresh.pop(name, None) or self._read(name)
+        now = self._lost.pop(name, stored.text) if stored else None
         if name in self._away:
             return False
         if now is not None and fingerprint.page(now) == fingerprint.page(text):
@@ -165,11 +172,11 @@ class Issues:
             self._pen.edit_comment(stored.number, text)
         else:
             self._pen.edit_issue(stored.number, body=text)
-        return self._is_stored(name, text)
+        return self._is_stored(name, text) and not self._wrote_over(name, stored)
 
     def drop_page(self, name: str, text: str, labels: tuple[str, ...]) -> None:
         """Close a decision's page with its last text, and forget it; a further page goes."""
-        stored = self._read(name)
+        stored = self._fresh.pop(name, None) or self._read(name)
         if stored and FURTHER.fullmatch(name):
             self._pen.drop_comment(stored.number)
         elif stored and name not in self._away:
@@ -189,8 +196,11 @@ class Issues:
         if DASHBOARD in self._away:
             yield self._away[DASHBOARD]
 
-    def _decisions(self, since: int) -> Iterator[str]:
-        """Read our issues that changed since a time (0: all of them), and find those whose number nobody knows."""
+    def _decisions(self, since: int, names: Collection[str] = ()) -> Iterator[str]:
+        """Read our issues that changed since a time (0: all of them), and find those whose number nobody knows.
+
+        A page that is closed, as its decision (none of `names`), is forgotten.
+        """
         found: dict[str, list[Stored]] = {}
         for issue in self._listed(since):
             if "pull_request" in issue:
@@ -202,6 +212,9 @@ class Issues:
         for name, several in found.items():
             known = self._book.number(name)
             first = min(several, key=lambda one: (one.number != known, one.number))
+            if first.closed and name != DASHBOARD and name not in names:
+                self._book.forget(name)
+                continue
             self._keep(name, first)
             doubles = sorted(one.number for one in several if one is not first and not one.closed)
             if doubles:
@@ -302,6 +315,16 @@ class Issues:
             raise RemoteError(f"{name} was written to {self._api.repository}, and is not there")
         return fingerprint.page(stored.text) == fingerprint.page(text)
 
+    def _wrote_over(self, name: str, before: Stored) -> bool:
+        """Whether a person changed the page between our look and our write; then that is what stands there next."""
+        history = self._history(before.node)
+        ours = max((at for at, edit in enumerate(history) if edit.ours), default=0)
+        last = history[ours - 1] if ours else None
+        if last is None or last.ours or fingerprint.page(last.text) == fingerprint.page(before.text):
+            return False
+        self._lost[name] = last.text
+        return True
+
     def _history(self, node: str) -> list[Edit]:
         """Return a text's history, oldest first, without revisions that were removed or whose text is unknown."""
         edits: list[Edit] = []
@@ -315,6 +338,7 @@ class Issues:
             if not page.get("hasNextPage"):
                 break
             after = page.get("endCursor")
+        edits.reverse()  # they come newest first, several a second
         return sorted(edits, key=lambda edit: edit.at)
 
     def _edit(self, one: Mapping[str, Any]) -> Edit:
