@@ -103,9 +103,9 @@ class Branch:
             raise refusal.damaged(self.url, error) from None
 
     def ledger(self, view: View) -> Iterator[tuple[str, bytes]]:
-        """Yield path and raw bytes of every file that holds receipts, segments too, in the order of their paths."""
+        """Yield path and raw bytes of every file that holds receipts: loose ones, then segments by their numbers."""
         try:
-            files = self._files(view.tip, "receipts", "segments")
+            files = sorted(self._files(view.tip, "receipts", "segments"), key=_number)
             yield from git.stream(self._mirror.repository, self._present(view.tip, files))
         except GitError as error:
             raise refusal.damaged(self.url, error) from None

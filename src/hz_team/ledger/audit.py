@@ -6,7 +6,7 @@ import hashlib
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from hz_team.ledger.chain import VERSION, End, Placed, breaks, link
+from hz_team.ledger.chain import VERSION, Chain, End, Placed, breaks, link
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -33,7 +33,7 @@ class Audit:
         self.done = 0
         """Receipts."""
         self._problems: list[str] = []
-        self._chains: defaultdict[str, dict[int, Placed]] = defaultdict(dict)
+        self._chains: defaultdict[str, Chain] = defaultdict(Chain)
         self._sealed = 0
         self._whole = True
         """Files came by their paths, so that those that are sealed are known."""
@@ -56,7 +56,9 @@ class Audit:
         """Return what was found, beside what the state says."""
         found, ends = self._problems, _ends(view.positions, view.folded)
         for job in sorted(self._chains.keys() | ends.keys()):
-            found.extend(breaks(job, self._chains.get(job, {}), ends.get(job)))
+            chain = self._chains.get(job) or Chain()
+            found.extend(_twice(job, seq, first, second) for seq, first, second in chain.doubled())
+            found.extend(breaks(job, chain, ends.get(job)))
         found.extend(_sums(view))
         if self._whole and self._sealed != view.sealed:
             found.append(f"ledger.json counts {view.sealed} sealed receipts, the segments hold {self._sealed}")
@@ -84,10 +86,9 @@ class Audit:
             self._problems.append(f"receipt {name[:12]} cannot be read as a receipt of format {VERSION}")
             return
         job, seq, prev = found
-        chain = self._chains[job]
         placed = (name, prev, segment)
-        if chain.setdefault(seq, placed) is not placed:
-            self._problems.append(_twice(job, seq, chain[seq], placed))
+        if first := self._chains[job].enter(seq, placed):
+            self._problems.append(_twice(job, seq, first, placed))
 
 
 def head(positions: Mapping[str, Position], folded: Mapping[str, Folded] = {}) -> tuple[int, str]:

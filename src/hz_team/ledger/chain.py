@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 VERSION = 1
 """Format of receipts."""
@@ -41,14 +41,47 @@ def link(content: bytes) -> tuple[str, int, str] | None:
     return name.decode(), int(number), before[: before.find(b'"')].decode()
 
 
-def breaks(job: str, chain: Mapping[int, Placed], end: End | None) -> Iterator[str]:
-    """Yield a sentence for everything that is wrong with one job's chain (place → receipt)."""
+class Chain:
+    """One job's receipts: those that follow each other from the first on, and those that do not (yet)."""
+
+    def __init__(self) -> None:
+        """Nothing is known yet."""
+        self.names: list[str] = []
+        """Ids from place 1 on, each proved to follow the one before it."""
+        self.marks: list[tuple[int, int]] = []
+        """(place from which on, segment)."""
+        self.loose: dict[int, Placed] = {}
+
+    def enter(self, seq: int, placed: Placed) -> Placed | None:
+        """Take a receipt; return the one that claims its place already, if one does."""
+        name, prev, segment = placed
+        names = self.names
+        if seq == len(names) + 1 and prev == (names[-1] if names else ""):
+            names.append(name)
+            if not self.marks or self.marks[-1][1] != segment:
+                self.marks.append((seq, segment))
+            return None
+        first = self._run(seq) if seq <= len(names) else self.loose.setdefault(seq, placed)
+        return None if first is placed else first
+
+    def doubled(self) -> Iterator[tuple[int, Placed, Placed]]:
+        """Yield the places that a receipt claimed before those that follow each other came to them."""
+        yield from ((seq, self._run(seq), placed) for seq, placed in self.loose.items() if seq <= len(self.names))
+
+    def _run(self, seq: int) -> Placed:
+        segment = next(segment for first, segment in reversed(self.marks) if first <= seq)
+        return self.names[seq - 1], self.names[seq - 2] if seq > 1 else "", segment
+
+
+def breaks(job: str, chain: Chain, end: End | None) -> Iterator[str]:
+    """Yield a sentence for everything that is wrong with one job's chain."""
+    loose = sorted(seq for seq in chain.loose if seq > len(chain.names))
     if end is None:
-        yield f"{job}: {len(chain)} receipts, but the state has no position for this job"
+        yield f"{job}: {len(chain.names) + len(loose)} receipts, but the state has no position for this job"
         return
-    due, before = 1, ""
-    for seq in sorted(chain):
-        name, prev, _ = chain[seq]
+    due, before = len(chain.names) + 1, chain.names[-1] if chain.names else ""
+    for seq in loose:
+        name, prev, _ = chain.loose[seq]
         if seq > due:
             yield gap(job, due, seq - 1)
         elif prev != before:
@@ -56,10 +89,11 @@ def breaks(job: str, chain: Mapping[int, Placed], end: End | None) -> Iterator[s
         due, before = seq + 1, name
     if due <= end.seq:
         yield gap(job, due, end.seq)
-    if chain and max(chain) > end.seq:
-        yield f"{job}: {max(chain)} receipts, but its position counts {end.seq}"
-    if end.seq in chain and chain[end.seq][0] != end.last:
-        yield f"{job}: its position ends with {end.last[:12]}, the chain with {chain[end.seq][0][:12]}"
+    if due - 1 > end.seq:
+        yield f"{job}: {due - 1} receipts, but its position counts {end.seq}"
+    last = chain.names[end.seq - 1] if 0 < end.seq <= len(chain.names) else chain.loose.get(end.seq, ("",))[0]
+    if last and last != end.last:
+        yield f"{job}: its position ends with {end.last[:12]}, the chain with {last[:12]}"
 
 
 def gap(job: str, first: int, last: int) -> str:
