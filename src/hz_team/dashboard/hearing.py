@@ -57,9 +57,9 @@ def page(name: str, stored: str, drawn: str, who: Speaker) -> Heard:
 def closed(name: str, who: Speaker, view: View) -> Heard:
     """Return what it means that a person closed a page: a no to its draft, or a pause."""
     if name not in view.proposals:
-        return Heard(pause=(True, who.by)) if not view.paused and _may(who) else Heard()
-    note = "closed its page"
-    return Heard(answers=(Answer(name, "reject", who.by, who.role, "page", who.at, ref=who.ref or name, note=note),))
+        return Heard(pause=(True, who.by), closed=True) if not view.paused and _may(who) else Heard()
+    digest, ref = view.proposals[name].digest, who.ref or name
+    return Heard(answers=(Answer(name, "reject", who.by, who.role, "page", who.at, digest, ref, "closed its page"),))
 
 
 def remark(page: str, text: str, who: Speaker, doubt: str, *, config: Index) -> Heard:
@@ -111,6 +111,7 @@ def merge(first: Heard, second: Heard) -> Heard:
         payloads={**first.payloads, **second.payloads},
         stamps={**first.stamps, **second.stamps},
         remarks=(*first.remarks, *second.remarks),
+        closed=first.closed or second.closed,
     )
 
 

@@ -36,6 +36,8 @@ class Heard(NamedTuple):
     """Parked job or refused proposal, and who wants it tried again."""
     pause: tuple[bool, str] | None = None
     """Switched on or off, and by whom."""
+    closed: bool = False
+    """The switch was made by closing the dashboard, or by opening it again."""
     rows: tuple[tuple[str, str, str, str], ...] = ()
     """(page, verb, subject, digest) of every box that was read."""
     resumed: tuple[str, ...] = ()

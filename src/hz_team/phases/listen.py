@@ -34,12 +34,20 @@ def listen(world: World, view: View, said: Heard, now: int) -> Heard:
         refused=(*said.refused, *damaged.values(), *survey.notes),
     )
     changed = [name for name, stamp in stamps.items() if world.notes.pages.get(name) != stamp]
+    said = _reopened(said, view, survey)
     if not (changed or survey.remarks or survey.closed):
         return said
     heard = _compare(_Desk(world, view, survey, now), said, changed)
     if heard.rows == said.rows and heard.answers == said.answers:
         world.notes.pages.update({name: stamps[name] for name in changed})  # words of no consequence: not asked again
     return heard
+
+
+def _reopened(said: Heard, view: View, survey: Survey) -> Heard:
+    """Go on where the dashboard was closed, which paused everything, and is open again."""
+    if view.paused.get("via") != "closed" or "dashboard" in survey.closed or "dashboard" not in survey.stamps:
+        return said
+    return said._replace(pause=(False, str(view.paused.get("by", ""))), closed=True)
 
 
 class _Desk(NamedTuple):

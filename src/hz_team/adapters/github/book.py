@@ -29,6 +29,8 @@ class Place(NamedTuple):
     """Fingerprint of its text when it was last seen; "" if nobody knows."""
     heard: str = ""
     """The newest change of it that was read: `time:fingerprint`."""
+    comments: int = 0
+    """How many comments it had."""
 
 
 class Book:
@@ -74,19 +76,18 @@ class Book:
         place = self.places.get(name)
         return place.number if place else 0
 
-    def note(self, name: str, number: int, stamp: str) -> None:
+    def note(self, name: str, number: int, stamp: str, comments: int = 0) -> None:
         """Remember where a page is and what stands there."""
-        self.places[name] = Place(number, stamp, self.heard(name))
+        self.places[name] = Place(number, stamp, self.heard(name), comments)
 
     def heard(self, name: str) -> str:
         """Return the newest change of a page that was read."""
         place = self.places.get(name)
         return place.heard if place else ""
 
-    def was(self, name: str) -> str:
-        """Return the fingerprint of a page as the state knows it, "" if it does not."""
-        place = Book(self._known).places.get(name)
-        return place.stamp if place else ""
+    def was(self, name: str) -> Place:
+        """Return a page as the state knows it."""
+        return Book(self._known).places.get(name) or Place(0)
 
     def hear(self, name: str, change: str) -> None:
         """Remember which change of a page was read last."""
@@ -115,7 +116,7 @@ def _is_issue(name: str) -> bool:
 def _places(said: Any) -> Iterator[tuple[str, Place]]:
     for name, place in said.items() if isinstance(said, dict) else ():
         if isinstance(place, list) and len(place) == len(Place._fields) and _whole(place[0]):
-            yield str(name), Place(_whole(place[0]), *map(str, place[1:]))
+            yield str(name), Place(_whole(place[0]), str(place[1]), str(place[2]), _whole(place[3]))
 
 
 def _list(said: Any) -> list[Any]:

@@ -99,7 +99,7 @@ class Issues:
         looked = self._api.time() or 0
         if names or len(self._book.places) > 1 or not self._book.number(DASHBOARD):
             notes += self._decisions(since, names)
-        remarks = tuple(self._remarks(since)) if self._are_new_comments(since) else ()
+        remarks = tuple(self._remarks(since)) if self._are_new_comments() else ()
         self._book.at = looked
         pages = {name: Page(one.text, at=one.at) for name, one in self._stored.items()}
         closed = {name: closing for name in self._stored if (closing := self._closing(name))}
@@ -139,7 +139,7 @@ class Issues:
         stored = self._stored.get(name) or self._read(name)
         if stored is None:
             return ()
-        if fingerprint.page(stored.text) == self._book.was(name):
+        if fingerprint.page(stored.text) == self._book.was(name).stamp:
             return (Edit(stored.text, at=stored.at, ours=True),)  # nobody touched it since; the state moved on
         found = self._history(stored.node)
         if not found or fingerprint.page(found[-1].text) != fingerprint.page(stored.text):
@@ -207,7 +207,7 @@ class Issues:
                 continue
             stored = _stored(issue)
             name = self._book.name_of(stored.number) or (_ours(issue) and claimed(stored.text, self._api.repository))
-            if name and not (stored.closed and not self._book.number(name)):
+            if name and (not stored.closed or name in names or self._book.number(name)):
                 found.setdefault(name, []).append(stored)
         for name, several in found.items():
             known = self._book.number(name)
@@ -236,10 +236,9 @@ class Issues:
             if not reply.next:
                 return
 
-    def _are_new_comments(self, since: int) -> bool:
-        """Whether somebody may have commented on a page: only pages that changed since can have new comments."""
-        recent = (one for one in self._stored.values() if one.at >= since - OVERLAP)
-        return any(one.comments for one in recent)
+    def _are_new_comments(self) -> bool:
+        """Whether a page has another number of comments than the state knows of."""
+        return any(one.comments != self._book.was(name).comments for name, one in self._stored.items())
 
     def _remarks(self, since: int) -> Iterator[Remark]:
         params: dict[str, str | int] = {"sort": "created", "direction": "asc", "per_page": HUNDRED}
@@ -293,7 +292,7 @@ class Issues:
 
     def _keep(self, name: str, stored: Stored) -> None:
         self._stored[name] = stored
-        self._book.note(name, stored.number, fingerprint.page(stored.text))
+        self._book.note(name, stored.number, fingerprint.page(stored.text), stored.comments)
 
     def _make(self, name: str, text: str, cover: Cover) -> bool:
         """Make a page, unless it is there and only nobody knew."""

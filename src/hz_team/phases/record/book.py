@@ -46,9 +46,10 @@ class Book:
             position = self.positions.get(subject)
             if position and position.parked:
                 self.positions[subject] = duty.unparked(position)
-        switched = self.entries.seen.heard.pause
-        if switched and switched[0] != bool(self.view.paused):
-            paused = {"at": self.entries.now, "by": switched[1], "via": "dashboard"} if switched[0] else {}
+        heard = self.entries.seen.heard
+        if heard.pause and heard.pause[0] != bool(self.view.paused):
+            via = "closed" if heard.closed else "dashboard"
+            paused = {"at": self.entries.now, "by": heard.pause[1], "via": via} if heard.pause[0] else {}
             self.files["switches.json"] = stored({"v": VERSION, "paused": paused})
 
     def runs(self) -> None:
