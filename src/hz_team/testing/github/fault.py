@@ -10,7 +10,7 @@ from hz_team.testing.github.call import Answer, Refused
 
 HOUR = 55 * 60
 """Seconds until a used-up limit is reset."""
-OVERSIZE = 9_000_000
+OVERSIZE = 16_000_000
 """Bytes of blanks before an answer that is too large."""
 BEFORE = ("before-500", "forbidden", "secondary", "too-many", "rate", "not-found", "dead-token", "dropped")
 """Nothing is done."""
