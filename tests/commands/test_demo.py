@@ -123,3 +123,20 @@ def test_a_demo_is_replaced(tmp_path: Path) -> None:
     assert not (tmp_path / "a b/.hz/jobs/mine.yaml").exists()
     shutil.rmtree(tmp_path / "a b")
     assert "verify   4 receipts, 1 chain, all good" in hz("demo", "--dir", "a b", cwd=tmp_path).out
+
+
+def test_the_story_on_a_github_with_what_each_tick_asked(tmp_path: Path) -> None:
+    told = hz("demo", "--github", "--dir", str(tmp_path / "demo")).out
+    asked = re.findall(r"asked    (\d+) requests, (\d+) of them writes", told)
+    assert len(asked) == 5
+    assert asked[-1] == ("2", "0"), "the last one has nothing to do"
+    assert "wake     mona ticked p-" in told
+    assert "wake     hubot asked for weekly-digest" in told
+    assert "wake     hubot said no to p-" in told
+    assert "published: #3; the decision, #1, closed itself" in told
+    assert "7 receipts, 1 chain, all good" in told
+
+
+def test_on_actions_the_demo_stays_on_the_machine(tmp_path: Path) -> None:
+    actions = {"GITHUB_ACTIONS": "true", "GITHUB_REPOSITORY": "acme/housework"}
+    assert "all good" in hz("demo", "--dir", str(tmp_path / "demo"), environ=actions).out

@@ -72,6 +72,9 @@ def parse(words: list[str]) -> Namespace:
     """Read the command's words."""
     parser = option.parser("demo", __doc__ or "")
     parser.add_argument("--dir", default="demo", metavar="DIR", help="where to play (default: demo)")
+    parser.add_argument(
+        "--github", action="store_true", help="play it on a GitHub on this machine, with people who click"
+    )
     return parser.parse_args(words)
 
 
@@ -84,6 +87,12 @@ def run(options: Namespace) -> int:
     say = (lambda _: None) if options.json else print
     local = os.path.join(options.dir, LOCAL)
     with FeedServer({"/feed.xml": FEED}) as server:
+        if options.github:
+            from hz_team.commands import demo_github
+
+            files = [(name, text.format(url=server.url("/feed.xml"))) for name, text in FILES.items()]
+            demo_github.play(root, files, start)
+            return 0
         _write(root, server)
         say(f"A feed with two items is served on 127.0.0.1; state lives in {local}\n")
         first = _play(root, start, "tick 1", local)
@@ -144,7 +153,7 @@ def _write(root: str, server: FeedServer) -> None:
 
 
 def _world(root: str, now: int) -> World:
-    return assembly.open_world(root, Namespace(remote=None, now=None, login=None), now)
+    return assembly.open_world(root, Namespace(remote=assembly.local_url(root), now=None, login=None), now)
 
 
 def _play(root: str, now: int, title: str, local: str) -> Report:
