@@ -147,6 +147,14 @@ def test_an_idle_tick_with_open_decisions_costs_two(waiting: House) -> None:
         assert (waiting.asked(), waiting.writes()) == (2, [])
 
 
+def test_an_idle_tick_loads_neither_pygithub_nor_what_it_needs(waiting: House) -> None:
+    waiting.at(LATER)
+    loaded = waiting.hz("tick", PYTHONPROFILEIMPORTTIME="1").err
+    modules = {line.rpartition("|")[2].strip() for line in loaded.splitlines()}
+    assert "hz_team.adapters.github.api" in modules
+    assert {name.partition(".")[0] for name in modules} & {"github", "requests", "urllib3", "jinja2"} == set()
+
+
 def test_a_token_that_may_not_write_issues_is_told_what_it_lacks(tmp_path: Path) -> None:
     with GitHub() as github:
         house = House(github, tmp_path)
