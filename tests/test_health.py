@@ -214,3 +214,8 @@ def test_lengths_of_time() -> None:
         "47 hours",
         "2 days",
     ]
+
+
+def test_a_repository_is_the_same_however_it_is_spelled() -> None:
+    assert health.owner("Acme/Housework", "acme/housework").level == health.OK
+    assert health.owner("acme/housework", "someone/housework").level == health.BROKEN

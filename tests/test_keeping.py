@@ -103,13 +103,13 @@ def test_a_job_that_is_gone_for_long_becomes_a_line() -> None:
 
 def test_a_draft_leaves_90_days_after_nothing_needs_it() -> None:
     first = keeping.shelve(None, {"aa"}, named=(), now=AT)
-    assert (json.loads(first.content), first.old) == ({"v": 1, "drafts": {"aa": "2026-11-30"}}, ())
+    assert (json.loads(first.content or b""), first.old) == ({"v": 1, "drafts": {"aa": "2026-11-30"}}, ())
     second = keeping.shelve(first.content, {"bb"}, named=(), now=AT + 90 * DAY)
-    assert (set(json.loads(second.content)["drafts"]), second.old) == ({"aa", "bb"}, ())
+    assert (set(json.loads(second.content or b"")["drafts"]), second.old) == ({"aa", "bb"}, ())
     third = keeping.shelve(second.content, {"cc"}, named=(), now=AT + 91 * DAY)
-    assert (set(json.loads(third.content)["drafts"]), third.old) == ({"bb", "cc"}, ("aa",))
+    assert (set(json.loads(third.content or b"")["drafts"]), third.old) == ({"bb", "cc"}, ("aa",))
     wanted = keeping.shelve(second.content, (), named={"aa"}, now=AT + 91 * DAY)
-    assert (set(json.loads(wanted.content)["drafts"]), wanted.old) == ({"bb"}, ())
+    assert (set(json.loads(wanted.content or b"")["drafts"]), wanted.old) == ({"bb"}, ())
     again = keeping.shelve(second.content, {"aa"}, named=(), now=AT + 91 * DAY)
     assert again.old == ()
 
@@ -117,7 +117,7 @@ def test_a_draft_leaves_90_days_after_nothing_needs_it() -> None:
 @pytest.mark.parametrize("content", [b"", b"[]", b"{", b'{"drafts": 3}', b"\xff"])
 def test_a_broken_shelf_is_begun_anew(content: bytes) -> None:
     shelved = keeping.shelve(content, {"aa"}, named=(), now=AT)
-    assert json.loads(shelved.content)["drafts"] == {"aa": "2026-11-30"}
+    assert json.loads(shelved.content or b"")["drafts"] == {"aa": "2026-11-30"}
 
 
 @pytest.mark.parametrize(
@@ -138,3 +138,12 @@ def test_a_sign_of_life_has_a_name_that_git_takes(kind: str, who: str, path: str
     life = json.loads(content)
     assert set(life) == {"v", "at", "who", "host", "kind", "run", "hz", "python"}
     assert (life["at"], life["who"]) == (AT, who)
+
+
+def test_every_shelf_has_its_turn_and_an_empty_one_goes() -> None:
+    paths = ["closed/a.json", "closed/b.json", "closed/c.json"]
+    assert {keeping.turn(paths, day * 86400) for day in range(3)} == {"a", "b", "c"}
+    assert keeping.turn([], 0) == ""
+    full = keeping.shelve(None, ["d" * 64], named=(), now=0)
+    later = keeping.shelve(full.content, (), named=(), now=keeping.KEEP + 2 * 86400)
+    assert (later.content, later.old) == (None, ("d" * 64,))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hz_team import moment
+from hz_team.model.state import is_same
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -55,7 +56,7 @@ def owner(theirs: str, ours: str) -> Finding:
     """Say whose the state is. `theirs`: the repository that ledger.json names; `ours`: the one around us."""
     if theirs == "local":
         return Finding(OK, "owner", "hz-state belongs to no repository of a forge")
-    if ours in {"local", theirs}:
+    if ours == "local" or is_same(theirs, ours):
         return Finding(OK, "owner", f"hz-state belongs to {theirs}")
     return Finding(
         BROKEN,

@@ -35,6 +35,8 @@ def words(story: Story, config: Index) -> str:
     late = [waits(item, zone, story.now) for item in story.before.proposals.values()]
     counts = (f"{waiting} waiting for a yes" * bool(waiting), f"{stuck} approved and not published" * bool(stuck))
     held = [f"{skip.job} waits ({skip.text})" for skip in story.plan.skips if skip.reason == "watch-unavailable"]
+    taken = dict.fromkeys(order.job for order in story.plan.orders if order.job not in story.leases)
+    held += [f"{job} waits (another tick works on it)" for job in taken]
     first = f"{', '.join(part for part in ('Nothing run' if held else 'Nothing due', *held, *counts, *late) if part)}."
     if not story.plan.next:
         return first + notes

@@ -48,7 +48,8 @@ class Sealed(NamedTuple):
 class Shelved(NamedTuple):
     """What a shelf is afterwards."""
 
-    content: bytes
+    content: bytes | None
+    """None: it is empty and goes."""
     old: tuple[str, ...]
     """Drafts to remove, by their digests."""
 
@@ -146,6 +147,13 @@ def shelf(job: str) -> str:
     return f"closed/{job}.json"
 
 
+def turn(shelves: Sequence[str], now: int) -> str:
+    """Return the job whose shelf is looked at on that day beside others, "" if there is none; `shelves`: paths."""
+    if not shelves:
+        return ""
+    return shelves[now // 86400 % len(shelves)].rpartition("/")[2].removesuffix(".json")
+
+
 def shelve(content: bytes | None, closed: Iterable[str], *, named: Collection[str], now: int) -> Shelved:
     """Put drafts on a shelf that holds `content`, and take those off that have been there for more than 90 days.
 
@@ -156,7 +164,7 @@ def shelve(content: bytes | None, closed: Iterable[str], *, named: Collection[st
     limit = _day(now - KEEP)
     old = tuple(sorted(digest for digest, day in days.items() if day < limit))
     kept = {digest: day for digest, day in days.items() if digest not in old}
-    return Shelved(stored({"drafts": kept, "v": VERSION}), old)
+    return Shelved(stored({"drafts": kept, "v": VERSION}) if kept else None, old)
 
 
 def facets(snapshot: str) -> str:

@@ -12,7 +12,7 @@ from hz_team.docket import Docket
 from hz_team.errors import TryAgain
 from hz_team.model.observation import Heard, Observations
 from hz_team.model.order import Plan
-from hz_team.model.state import Anchor
+from hz_team.model.state import Anchor, is_same
 from hz_team.model.wake import Poke, Wake
 from hz_team.phases.claim import claim
 from hz_team.phases.listen import listen
@@ -188,7 +188,7 @@ def switched(view: View, heard: Heard, now: int) -> View:
 def _foreign(world: World, view: View) -> str:
     """Return why nothing is done in a copy: the state came with a fork and is another repository's."""
     ours = world.forge.repository
-    if not view.tip or "local" in {ours, view.repository} or ours == view.repository:
+    if not view.tip or "local" in {ours, view.repository} or is_same(view.repository, ours):
         return ""
     return f"hz-state belongs to {view.repository}; here, in {ours}, nothing is done"
 

@@ -36,8 +36,15 @@ FREEDOM = {
     "alive": (note(), NOW + TTL, 0, False),
     "over, within the margin": (note(), NOW + TTL + 60, 0, False),
     "over": (note(), NOW + TTL + 61, 0, True),
-    "its run ended just now": (note(run="31"), NOW + 130, NOW + 70, False),
-    "its run ended a minute ago": (note(run="31"), NOW + 131, NOW + 70, True),
+    "its run ended just now": (note(run="31", attempt=1), NOW + 130, NOW + 70, False),
+    "its run ended a minute ago": (note(run="31", attempt=1), NOW + 131, NOW + 70, True),
+    "its run ended, on a machine that goes on": (note(run="31"), NOW + 131, NOW + 70, False),
+    "taking turns on a machine of their own, over by its clock": (
+        note(SPLIT, run="31", hard=NOW + 6 * HOUR),
+        NOW + TTL + 61,
+        0,
+        False,
+    ),
     "alive, of a run that nobody knows": (note(run="31"), NOW + TTL, 0, False),
     "over, of a run that nobody knows": (note(run="31"), NOW + TTL + 61, 0, True),
     "taking turns, over by its clock": (note(SPLIT, **RUN), NOW + TTL + 61, 0, False),
@@ -58,7 +65,7 @@ def test_a_clock_that_is_late_takes_over_neither_by_time_nor_by_run_end() -> Non
     newest = NOW + TTL + 200
     assert not is_free(note(), newest, taker(newest - 61))
     assert is_free(note(), newest, taker(newest - 60))
-    assert not is_free(note(run="31"), NOW + 300, taker(NOW + 239, ended=NOW))
+    assert not is_free(note(run="31", attempt=1), NOW + 300, taker(NOW + 239, ended=NOW))
     assert is_free(note(FREE), newest, taker(NOW))
 
 

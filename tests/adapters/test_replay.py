@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
 from hz_team import keeping, ledger
 from hz_team.adapters.replay import Moved, Tree, asked, replay
 from hz_team.model.proposal import Proposal
-from hz_team.model.state import FOLDED, Folded, Position, View, document
+from hz_team.model.state import FOLDED, Folded, Position, Served, View, document
 
 NAME = "a" * 64
 FACETS = f"facets/aa/{NAME}.json"
@@ -36,8 +37,25 @@ def test_an_unchanged_blob_lets_the_write_stand(path: str, content: bytes | None
 
 @pytest.mark.parametrize("now", ["new", ""])
 def test_a_changed_blob_of_what_we_hold_stops_everything(now: str) -> None:
-    assert left("jobs/digest.json", b"{}", now=now) == Moved("jobs/digest.json")
     assert left("proposals/p.json", b"{}", now=now) == Moved("proposals/p.json")
+
+
+@pytest.mark.parametrize("change", [{"seq": 2}, {"last": "1" * 64}, {"lease_generation": 3}])
+def test_a_position_of_ours_that_somebody_worked_on_stops_everything(change: dict[str, Any]) -> None:
+    old = OLD._replace(view=View("1" * 40, positions={"digest": Position("digest", 1, "0" * 64)}))
+    moved = Position("digest", 1, "0" * 64)._replace(**change)
+    new = Tree(View("2" * 40, positions={"digest": moved}), {**OLD.blobs, "jobs/digest.json": "new"})
+    assert replay(old, new, {"jobs/digest.json": b"{}"}, ("digest",)) == Moved("jobs/digest.json")
+
+
+@pytest.mark.parametrize("before", [None, Position("digest", 1, "0" * 64)])
+def test_what_another_only_noted_at_a_position_of_ours_gives_way(before: Position | None) -> None:
+    """A tick that holds no lease of the job counts slots that passed, or sees its clock for the first time."""
+    positions = {"digest": before} if before else {}
+    noted = (before or Position("digest"))._replace(skips={"unchanged": {"count": 1}}, triggers={"x": Served(1)})
+    old, ours = OLD._replace(view=View("1" * 40, positions=positions)), paper(Position("digest", 2, "1" * 64))
+    new = Tree(View("2" * 40, positions={"digest": noted}), {**OLD.blobs, "jobs/digest.json": "new"})
+    assert replay(old, new, {"jobs/digest.json": ours}, ("digest",)) == {"jobs/digest.json": ours}
 
 
 def test_a_job_that_another_holds_and_a_cursor_give_way() -> None:
@@ -54,8 +72,11 @@ def test_what_is_named_by_its_content_may_be_there_already(path: str) -> None:
     assert left(path, b"x", now="theirs") == {}
 
 
-def test_snapshots_are_never_removed_on_anothers_tip() -> None:
-    assert left(FACETS, None) == {}
+def test_a_snapshot_is_removed_on_anothers_tip_unless_something_there_names_it() -> None:
+    blobs = {**OLD.blobs, FACETS: "old"}
+    old, naming = OLD._replace(blobs=blobs), View("2" * 40, positions={"links": Position("links", base={"w": NAME})})
+    assert replay(old, Tree(View("2" * 40), blobs), {FACETS: None}, ()) == {FACETS: None}
+    assert replay(old, Tree(naming, blobs), {FACETS: None}, ()) == {}
 
 
 def test_a_snapshot_stays_if_something_names_it() -> None:

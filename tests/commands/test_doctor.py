@@ -432,3 +432,17 @@ def test_what_the_leases_say_of_a_job_names_its_missing_receipts(site: Site) -> 
         pytest.skip("leases do not tell yet how much of their job they know")
     told = site.hz("receipts", "verify", code=4).err
     assert "hello: its lease knows of 9 receipts, its chain has 4: receipts 5 to 9 are missing" in told
+
+
+def test_a_segment_that_was_damaged_is_found_and_a_folded_job_is_counted(site: Site) -> None:
+    used(site.team, "--remote", site.url)
+    position = json.loads(site.git("show", "hz-state:jobs/hello.json"))
+    ledger = json.loads(site.git("show", "hz-state:ledger.json"))
+    line = {"seq": 3, "last": "7" * 64, "generation": 2}
+    put(
+        site,
+        {"jobs/.folded.json": {"v": 1, "jobs": {"old": line}}, "segments/1-00.jsonl": position, "ledger.json": ledger},
+    )
+    told = [text for _, text in of(site.hz("doctor", "--now", SOON, "--json", code=4), "ledger")]
+    assert any("segments/1-00.jsonl was changed" in text for text in told), told
+    assert any("the positions 11" in text for text in told), told

@@ -184,3 +184,34 @@ def test_three_that_append_at_once_all_come_through(machines: Machines, running:
         machines.url = remote
     rendered = [one["job"] for one in machines.receipts(teams[0]) if one["disposition"] == "rendered"]
     assert sorted(rendered) == ["ann", "ben", "cas"]
+
+
+def test_what_another_tick_notes_at_a_job_that_is_being_drafted_costs_nobody_a_draft(
+    machines: Machines, running: list[subprocess.Popen[str]]
+) -> None:
+    """The job is new: every tick sees its clock for the first time, and only one holds its lease."""
+    ann = machines.machine("ann", hello=HELLO.replace("echo", "sleep 3; echo"))
+    ben = machines.machine("ben", hello=HELLO, bye=HELLO.replace("Hello", "Bye"))
+    running.append(machines.start(ann, "run", "hello", "--now", NOON))
+    until = time.monotonic() + 60
+    while machines.held().get("mode") != "full":
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    machines.tick(ben, NOON)
+    said, wrong = running[0].communicate(timeout=60)
+    assert running[0].returncode == 0, wrong
+    assert "2 receipts" in said
+    assert [one["job"] for one in machines.receipts(ben)] == ["hello", "hello"]
+
+
+def test_a_job_that_another_tick_works_on_is_said(machines: Machines, running: list[subprocess.Popen[str]]) -> None:
+    ann, ben = (machines.machine(name, hello=HELLO.replace("echo", "sleep 3; echo")) for name in ("ann", "ben"))
+    machines.tick(ann, NOON)
+    machines.tick(ben, NOON)
+    running.append(machines.start(ann, "tick", "--now", MONDAY))
+    until = time.monotonic() + 60
+    while machines.held().get("mode") != "full":
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    assert "hello waits (another tick works on it)" in machines.tick(ben, MONDAY)
+    running[0].communicate(timeout=60)

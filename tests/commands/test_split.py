@@ -469,6 +469,24 @@ def test_a_watch_that_somebody_looked_at_meanwhile_keeps_what_he_saw(tmp_path: P
         assert f"facets/{snapshot[:2]}/{snapshot}.json" in names
 
 
+def test_a_plan_that_cannot_be_written_gives_its_leases_back(workflow: Workflow) -> None:
+    (workflow.place / "plan-1").mkdir()
+    (workflow.place / "plan-1" / "plan.json").mkdir()
+    said = workflow.hz("plan", "--out", str(workflow.place / "plan-1"), code=4).said
+    assert "cannot be written" in said
+    assert workflow.tick(MONDAY)["drafted"] == 1
+
+
+def test_slots_that_somebody_counted_meanwhile_are_no_objection(workflow: Workflow) -> None:
+    """A tick for another job notes what rides along, at every job."""
+    workflow.job("bye", HELLO.replace("Hello", "Bye").replace("0 9 * * MON", "2 9 * * *"))
+    workflow.tick(NOON)
+    planned = workflow.plan()
+    workflow.draft()
+    assert workflow.tick("2026-11-30T09:03:00Z")["drafted"] == 1
+    assert workflow.settle(planned["digest"]).json["drafted"] == 1
+
+
 def test_without_a_shared_state_there_is_nothing_to_hand_over(workflow: Workflow, tmp_path: Path) -> None:
     said = workflow.team.hz("plan", "--out", str(tmp_path / "plan"), code=2).said
     assert "--remote" in said

@@ -177,3 +177,27 @@ def test_in_a_fork_nothing_is_done(waiting: House) -> None:
     done = waiting.hz("tick", GITHUB_REPOSITORY="someone/fork", GITHUB_TOKEN=before)
     assert "belongs to acme/housework" in done.out
     assert (len(fork.issues), waiting.writes()) == (0, [])
+
+
+def test_a_limit_is_waited_for_by_a_later_tick_and_nothing_is_sent_twice(waiting: House) -> None:
+    waiting.person().ticks(waiting.board, "approve")
+    waiting.github.fault("POST", r"/issues$", "rate")
+    waiting.at(LATER)
+    assert "asks us to wait until" in waiting.hz("tick", code=75).err
+    assert (waiting.digests, len(waiting.receipts("approved"))) == ([], 1)
+    assert waiting.tick("2026-11-30T12:00:00Z")["published"] == 1
+    assert len(waiting.digests) == 1
+
+
+@pytest.mark.parametrize("mishap", ["after-500", "after-dropped", "before-500", "dropped"])
+def test_whatever_happens_to_a_write_it_is_there_once_in_the_end(waiting: House, mishap: str) -> None:
+    waiting.person().ticks(waiting.board, "approve")
+    waiting.github.fault("POST", r"/issues$", mishap)
+    waiting.tick(LATER)
+    (page,) = waiting.pages
+    if mishap.startswith("after"):
+        waiting.person().ticks(page, "arrived")
+    else:
+        waiting.person().ticks(page, "again")
+    waiting.tick("2026-11-30T12:00:00Z")
+    assert (len(waiting.digests), len(waiting.receipts("published"))) == (1, 1)

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from hz_team import tick as page
-from hz_team.errors import Behind, TryAgain
+from hz_team.errors import Behind, RemoteError, TryAgain
 from hz_team.model.observation import Heard
 from hz_team.phases.claim import claim, known
-from hz_team.ports import Granted, Known
+from hz_team.ports import Granted, Known, Lease
 from tests.team import HOUR, MINUTE, MONDAY, Team, job
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from hz_team.model.state import View
     from hz_team.ports import Claim, World
 
 
@@ -161,3 +162,28 @@ def test_nothing_is_claimed_when_nothing_is_planned(team: Team) -> None:
     claims: list[Any] = asked(world)
     page.tick(world, Heard(), now=MONDAY - 30 * MINUTE)
     assert claims == []
+
+
+def test_what_was_taken_is_given_back_if_the_state_cannot_be_asked_again(team: Team) -> None:
+    team.tick(MONDAY - HOUR)
+    world = team.world(MONDAY)
+    given: list[str] = []
+    real = world.leases.release
+
+    def release(leases: Any) -> None:
+        given.extend(lease.job for lease in leases)
+        real(leases)
+
+    def answer(one: Claim) -> Granted:
+        leases = {name: Lease(name, "", "1", 2, 0, made=True) for name in one.jobs}
+        world.state.fetch = unreachable  # type: ignore[method-assign]
+        return Granted(leases)
+
+    def unreachable() -> View:
+        raise RemoteError("the connection was cut")
+
+    world.leases.release = release  # type: ignore[method-assign]
+    asked(world, answer)
+    with pytest.raises(RemoteError):
+        page.tick(world, Heard(), now=MONDAY)
+    assert sorted(given) == ["links", "news"]

@@ -77,7 +77,7 @@ def is_free(note: Note, newest: int, taker: Taker) -> bool:
         return False
     if taker.now > note.ends + MARGIN:
         return True
-    ended = taker.ended(note) if note.run else 0
+    ended = taker.ended(note) if note.run and note.attempt else 0
     return bool(ended) and taker.now > ended + MARGIN
 
 

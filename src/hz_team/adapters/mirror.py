@@ -160,7 +160,8 @@ class Mirror:
     def is_crowded(self) -> bool:
         """Whether so many packs have gathered that a new cache is cheaper."""
         try:
-            return len(os.listdir(os.path.join(self.path, "objects", "pack"))) > 2 * CROWDED
+            names = os.listdir(os.path.join(self.path, "objects", "pack"))
+            return sum(name.endswith(".pack") for name in names) > CROWDED
         except OSError:
             return False
 

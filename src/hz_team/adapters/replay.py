@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hz_team import keeping, ledger
 from hz_team.adapters import view as views
-from hz_team.model.state import FOLDED, Folded
+from hz_team.model.state import FOLDED, Folded, Position
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -54,7 +54,11 @@ def replay(old: Tree, new: Tree, files: Mapping[str, bytes | None], leased: Coll
     for path, content in files.items():
         if path in SUMMARIES or _is_sealing(path, content) or _is_there(path, content, new):
             continue
-        if old.blobs.get(path) == new.blobs.get(path) or _is_ours(path, content):
+        if (
+            old.blobs.get(path) == new.blobs.get(path)
+            or _is_ours(path, content)
+            or (content is not None and _is_leased(path, old, new, leased))
+        ):
             kept[path] = content
         elif not _gives_way(path, content, leased):
             return Moved(path)
@@ -76,11 +80,27 @@ def _is_ours(path: str, content: bytes | None) -> bool:
     return path.startswith("fleet/") or (path.startswith("drafts/") and content is not None)
 
 
+def _is_leased(path: str, old: Tree, new: Tree, leased: Collection[str]) -> bool:
+    """Whether it is the position of a job that is ours, about which others only noted what rides along."""
+    job = path.removeprefix("jobs/").removesuffix(".json")
+    if job not in leased:
+        return False
+    before, now = (tree.view.positions.get(job) or Position(job) for tree in (old, new))
+    return (before.seq, before.last, before.lease_generation) == (now.seq, now.last, now.lease_generation)
+
+
 def _is_there(path: str, content: bytes | None, new: Tree) -> bool:
     """Whether the branch has it as we want it already, or must keep it: others may have come to need it."""
     if content is None:
-        return path not in new.blobs or path.startswith("facets/") or _is_open(path, new.view)
+        return path not in new.blobs or _is_seen(path, new.view) or _is_open(path, new.view)
     return path in new.blobs and path.startswith(("facets/", "drafts/", "wakes/"))
+
+
+def _is_seen(path: str, view: View) -> bool:
+    """Whether it is a snapshot that something names."""
+    if not path.startswith("facets/"):
+        return False
+    return _digest(path) in keeping.snapshots(view.positions, view.proposals.values(), view.cursors)
 
 
 def _is_open(path: str, view: View) -> bool:
@@ -106,7 +126,8 @@ def _snapshots(paths: Iterable[str]) -> set[str]:
 def _without_orphans(kept: Files) -> Files:
     """Leave out new snapshots whose cursor gave way and that nothing else names."""
     naming = b"".join(content or b"" for path, content in kept.items() if not path.startswith("facets/"))
-    loose = {name for name in _snapshots(kept) if name.encode() not in naming}
+    new = [path for path, content in kept.items() if content is not None]
+    loose = {name for name in _snapshots(new) if name.encode() not in naming}
     return {path: content for path, content in kept.items() if not _snapshots((path,)) & loose}
 
 

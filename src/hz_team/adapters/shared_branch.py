@@ -75,15 +75,16 @@ class SharedBranch(Branch):
         views.applied(view, files, view.tip)  # what this program could not read again is never pushed
         record = Record(view, files, about, leases, last)
         with self._mirror.writing() as repository:
-            if self._mirror.is_crowded():
-                self._mirror.rebuild()
             base, left = view, dict(files)
             tried: list[Try] = []
             while len(tried) < ATTEMPTS:
                 tried.append(self._prepared(repository, record, base, left))
                 said = self._push(repository, base, tried[-1])
                 if not said:
-                    return self._settled(record, tried[-1])
+                    after = self._settled(record, tried[-1])
+                    if last and self._mirror.is_crowded():  # no earlier: others may record while it is made anew
+                        self._mirror.rebuild()
+                    return after
                 time.sleep(random.uniform(0, PAUSE * 2 ** len(tried)))  # noqa: S311  (jitter, no secret)
                 lost, tip = self._looked(repository, record, said)
                 if self._arrived(repository, record, tried, tip):  # asked last: a late push moves leases, too

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hz_team import config
 from hz_team.adapters import cache
 from hz_team.commands import identity
-from hz_team.commands.gateway import opened
 from hz_team.errors import UsageError
 from hz_team.ports import World
 
@@ -126,6 +125,8 @@ def open_world(root: str, options: Namespace, now: int, *, looking: bool = False
     if url == local_url(root):
         state, leases = _own(root, url, place, name)
     else:
+        from hz_team.commands.gateway import opened
+
         name = index.settings.repository or identity.repository_of(root, url)
         gateway = opened(url, name, http, os.environ)
         own = _Own(identity.holder_of(runner), gateway.runs if gateway else None, replays=bool(options.now))

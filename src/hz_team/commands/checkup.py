@@ -165,7 +165,7 @@ def _owed(world: World, view: View, now: int) -> health.Owed | None:
 def _ledger(world: World, seen: loss.Loss) -> Iterator[Finding]:
     """Prove the ledger from its raw bytes, and say what others know of it that is not there."""
     view = seen.view
-    verdict = ledger.verify(view, world.state.receipts(view), progress=progress(view.count))
+    verdict = ledger.verify(view, world.state.ledger(view), progress=progress(view.count))
     for problem in verdict.problems[:TOLD]:
         yield Finding(BROKEN, "ledger", f"{problem}; `hz-team receipts verify` says where to look")
     if len(verdict.problems) > TOLD:

@@ -15,6 +15,7 @@ class Hosted(NamedTuple):
     run: str = ""
     """"" on any other machine."""
     attempt: int = 0
+    """0: the machine is not GitHub's, and may go on when the run has ended."""
 
 
 def on_actions() -> bool:
@@ -46,9 +47,10 @@ def holder_of(runner: Runner) -> str:
 
 def hosted() -> Hosted:
     """Return the run whose end would tell that this process has ended."""
-    if not on_actions() or os.environ.get("RUNNER_ENVIRONMENT") != "github-hosted":
+    if not on_actions():
         return Hosted()
-    attempt = os.environ.get("GITHUB_RUN_ATTEMPT", "")
+    theirs = os.environ.get("RUNNER_ENVIRONMENT") == "github-hosted"
+    attempt = os.environ.get("GITHUB_RUN_ATTEMPT", "") if theirs else ""
     return Hosted(os.environ.get("GITHUB_RUN_ID", ""), int(attempt) if attempt.isdigit() else 0)
 
 

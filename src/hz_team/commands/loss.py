@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from hz_team import anchor
+from hz_team.adapters.nearby import local_directory
 from hz_team.errors import HzError
 from hz_team.model.state import Anchor
 
@@ -64,7 +65,8 @@ def look(world: World) -> Loss:
     if not told or not (cut := _cut(world, view)):
         return seen
     tip = world.notes.anchor[3]
-    return seen._replace(cut=cut, kept=tip if world.state.follows(view._replace(tip=tip), view.tip) else "")
+    near = bool(local_directory(world.state.url))  # the cache of another host's state holds what ticks have read of it
+    return seen._replace(cut=cut, kept=tip if near and world.state.follows(view._replace(tip=tip), view.tip) else "")
 
 
 def _shown(world: World) -> Anchor:

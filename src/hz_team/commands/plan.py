@@ -14,13 +14,15 @@ from hz_team.commands import assembly, document, option
 from hz_team.commands.table import columns
 from hz_team.errors import RemoteError, UsageError
 from hz_team.moment import iso, moment, offset
+from hz_team.phases.claim import term
 
 if TYPE_CHECKING:
     from argparse import Namespace
+    from collections.abc import Mapping
 
     from hz_team.model.job import Job
     from hz_team.parcel.sheet import Parcel
-    from hz_team.ports import World
+    from hz_team.ports import Lease, World
     from hz_team.tick import Story
 
 
@@ -119,14 +121,24 @@ def _written(world: World, story: Story, folder: str, *, quiet: bool) -> tuple[S
         story = take(world, story, mode="split")
     if story.halted:
         return story, "", []
+    leases: Mapping[str, Lease] = {}
     try:
         leases = world.leases.hand_over(story.leases.values()) if story.leases else {}
         parcel = _parcel(world, story._replace(leases=leases))
         digest = sheet.write(folder, parcel, _documents(world, story, parcel))
     except BaseException:
-        world.leases.release(story.leases.values())
+        _give_back(world, story, leases)
         raise
     return story._replace(leases=leases), digest, list(parcel.apart)
+
+
+def _give_back(world: World, story: Story, handed: Mapping[str, Lease]) -> None:
+    """Free leases for which there will be no drafts; those handed over already are taken back first."""
+    back = story.leases
+    if handed:
+        seconds = term(world, handed.keys())
+        back = world.leases.adopt(handed.values(), now=story.now, ttl=seconds, ledger=story.after.anchor)
+    world.leases.release(back.values())
 
 
 def _parcel(world: World, story: Story) -> Parcel:

@@ -105,7 +105,7 @@ def accept(world: World) -> Accepted:
 
 def _summary(world: World, view: View, era: int) -> bytes:
     """Return ledger.json, computed anew from what is there."""
-    count, head = ledger.head(view.positions)
+    count, head = ledger.head(view.positions, view.folded)
     every = sum(1 for _ in world.state.receipts(view))
     sealed = every - len(world.state.names(view, "receipts"))
     summary = {"count": count, "era": era, "head": head, "repository": view.repository, "sealed": sealed, "v": VERSION}

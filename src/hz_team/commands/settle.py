@@ -15,6 +15,7 @@ from hz_team.errors import HzError, TryAgain, UsageError
 from hz_team.model.draft import Outcome
 from hz_team.model.observation import Heard
 from hz_team.model.order import Plan, Skip
+from hz_team.model.state import is_same
 from hz_team.parcel import artefact, proof, sheet, standing
 from hz_team.parcel.foreign import ForeignError
 from hz_team.phases.claim import term
@@ -83,7 +84,7 @@ def _check_place(parcel: Parcel, world: World) -> None:
         ("run", ours, theirs),
     )
     for what, here, there in pairs:
-        if here != there:
+        if here != there and not (what == "repository" and is_same(there, here)):
             raise UsageError(f"settle: the plan was made for the {what} {there or 'of no workflow'}, here it is {here}")
 
 

@@ -89,6 +89,11 @@ class Position(NamedTuple):
     """The last thing a person should know: {at, text}: "waiting", "nothing new", "published issue-1", "parked"."""
 
 
+def is_same(theirs: str, ours: str) -> bool:
+    """Whether two names mean one repository: GitHub keeps their spelling and ignores it."""
+    return theirs.casefold() == ours.casefold()
+
+
 class View(NamedTuple):
     """The state branch at one commit."""
 

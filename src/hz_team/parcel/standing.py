@@ -76,13 +76,13 @@ def objections(parcel: Parcel, ground: Ground) -> dict[str, str]:
 
 
 def _moved(parcel: Parcel, name: str, ground: Ground) -> str:
-    """Skips are counted by whoever writes, so they are no sign that somebody worked on the job."""
+    """Skips and triggers are noted by whoever writes, so they are no sign that somebody worked on the job."""
     before, now = parcel.positions.get(name), ground.view.positions.get(name)
     return "" if _bare(before) == _bare(now) else "somebody recorded something about it since it was planned"
 
 
 def _bare(position: Position | None) -> Position | None:
-    return position._replace(skips={}) if position else None
+    return position._replace(skips={}, triggers={}, gone_at=0) if position else None
 
 
 def _changed(parcel: Parcel, order: Order, job: Job | None, ground: Ground) -> Iterator[str]:

@@ -60,9 +60,13 @@ def claim(
         if world.state.fetch().tip != view.tip:
             raise TryAgain("another tick recorded meanwhile, so this one took nothing; run it again") from None
         return Claimed({}, view, str(behind))
-    leases = _seen_in_time(world, view, granted.leases)
-    if riding and leases and granted.view is None:
-        return Claimed(leases, world.state.record(view, riding.files, riding.message))
+    try:
+        leases = _seen_in_time(world, view, granted.leases)
+        if riding and leases and granted.view is None:
+            return Claimed(leases, world.state.record(view, riding.files, riding.message))
+    except BaseException:
+        world.leases.release(granted.leases.values())
+        raise
     return Claimed(leases, granted.view or view)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hz_team import evidence, registry
 from hz_team.dashboard import row
-from hz_team.errors import HzError, LeaseOver, PublishRefused, PublishUnknown
+from hz_team.errors import Deferred, HzError, LeaseOver, PublishRefused, PublishUnknown
 from hz_team.idle import waits
 from hz_team.model.draft import readable
 from hz_team.model.proposal import UNKNOWN
@@ -181,7 +181,7 @@ class _Attempt(NamedTuple):
         for place, part in enumerate(left):
             try:
                 refs = self._send(part)
-            except LeaseOver as late:
+            except (LeaseOver, Deferred) as late:
                 raise _Late(str(late), self._cut_short(str(late), done, tuple(doubles))) from None
             except HzError as error:
                 state = UNKNOWN if isinstance(error, PublishUnknown) else self.proposal.state

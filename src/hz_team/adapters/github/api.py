@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from hz_team import __version__
 from hz_team.adapters.github import answer
-from hz_team.errors import Deferred, Forbidden, RemoteError, TryAgain
-from hz_team.ports import HttpError, Reply, Request
+from hz_team.adapters.remote import origin
+from hz_team.errors import Deferred, HzError, RemoteError, TryAgain, UsageError
+from hz_team.ports import HttpError, Request
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from hz_team.adapters.github.address import Address
-    from hz_team.ports import Http, Response
+    from hz_team.ports import Http, Reply, Response
 
 VERSION = "2022-11-28"
 """Of the REST API (docs.github.com: "API Versions")."""
@@ -25,6 +25,9 @@ BUDGET = 200
 LARGEST = 12_000_000
 """Bytes of one answer: a hundred issues of 65,536 characters each, and what is around them."""
 DEADLINE = 20.0
+"""Seconds for one request."""
+_UNSENT = ("offline", "refused")
+"""Kinds of HttpError before which nothing left this machine."""
 
 
 class GitHubApi:
@@ -40,10 +43,16 @@ class GitHubApi:
         budget: int = BUDGET,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Nothing is asked yet. `budget`: requests that this process may make."""
+        """Nothing is asked yet. `budget`: requests that this process may make. Raises UsageError: that is no token."""
+        if not token.isascii() or not token.isprintable() or " " in token:
+            raise UsageError("the token for GitHub has blanks or letters that no token has; store it again without")
         self.repository, self.requests = repository, 0
         self._http, self._address, self._token, self._clock = http, address, token, clock
-        self._budget, self._until = budget, 0
+        self._budget = budget
+        self._private = tuple({origin(url)[1].strip("[]") for url in (address.rest, address.graphql)})
+        """Hosts that may have a private address: an Enterprise server may stand anywhere, it was named by hand."""
+        self._silence = ("", 0)
+        """Why GitHub is not asked, and until when."""
         self._date, self._seen = "", 0.0
 
     def __repr__(self) -> str:
@@ -59,101 +68,96 @@ class GitHubApi:
         modified: str = "",
         permission: str = "",
     ) -> Reply:
-        """Return one GET of a path."""
-        headers = {"If-None-Match": etag} if etag else {"If-Modified-Since": modified} if modified else {}
-        query = f"?{urlencode(params)}" if params else ""
-        response = self._send(f"{self._address.rest}{quote(path, safe='/:@+,~-._%')}{query}", headers)
-        return self._judged(response, f"GET {path}", permission)
+        """Return one GET of a path, or of an earlier reply's `next`. An ETag is trusted, a date only without one."""
+        place, _, query = path.partition("?")
+        if not place.startswith("/") or {".", ".."} & set(place.split("/")):
+            raise RemoteError(f"{answer.line(place)!a} is no path of GitHub's API; a name in it is wrong")
+        query = "&".join(part for part in (query, urlencode(params)) if part)
+        url = f"{self._address.rest}{quote(place, safe='/:@+,~-._%')}{f'?{query}' if query else ''}"
+        condition = {"If-None-Match": etag} if etag else {"If-Modified-Since": modified} if modified else {}
+        asked = f"GET {answer.line(place)}"
+        return self._judged(self._sent(Request(url, headers=condition), asked), asked, permission)
 
     def query(self, operation: str, variables: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the data of one GraphQL operation."""
-        from hz_team.adapters.github.queries import DOCUMENTS
+        """Return the data of one GraphQL operation. Raises PublishUnknown for a mutation that may have been done."""
+        import json
 
-        said = {"query": DOCUMENTS[operation], "operationName": operation, "variables": dict(variables)}
-        headers = {"Content-Type": "application/json"}
-        response = self._send(self._address.graphql, headers, json.dumps(said).encode(), method="POST")
-        reply = self._judged(response, f"GraphQL {operation}", "")
-        if not isinstance(reply.data, dict):
-            raise RemoteError(f"GraphQL {operation}: what came is no answer of GitHub's API")
-        self._complain(operation, reply)
-        data = reply.data.get("data")
-        return data if isinstance(data, dict) else {}
+        from hz_team.adapters.github import graph
+        from hz_team.adapters.github.queries import DOCUMENTS, PERMISSIONS
+
+        document, asked, permission = DOCUMENTS[operation], f"GraphQL {operation}", PERMISSIONS[operation]
+        writes = document.startswith("mutation")
+        said = json.dumps({"query": document, "operationName": operation, "variables": dict(variables)}).encode()
+        request = Request(self._address.graphql, "POST", {"Content-Type": "application/json"}, said)
+        reply = self._judged(self._sent(request, asked, writes=writes), asked, permission, writes=writes)
+        try:
+            return graph.data_of(reply, asked=asked, permission=permission, now=int(self._clock()), writes=writes)
+        except Deferred as error:
+            self._silence = (str(error), error.until)
+            raise
 
     def time(self) -> int | None:
         """Return GitHub's time by its newest answer."""
-        if not self._date:
-            return None
         from email.utils import parsedate_to_datetime
 
         try:
-            said = parsedate_to_datetime(self._date).timestamp()
-        except ValueError:
+            said = parsedate_to_datetime(self._date).timestamp() if self._date else None
+        except (ValueError, OverflowError):
             return None
-        return int(said + self._clock() - self._seen)
+        return None if said is None else int(said + self._clock() - self._seen)
 
-    def _send(self, url: str, headers: Mapping[str, str], body: bytes = b"", *, method: str = "GET") -> Response:
+    def _sent(self, request: Request, asked: str, *, writes: bool = False) -> Response:
+        """Make one request, if any may be made now."""
         now = int(self._clock())
-        if now < self._until:
-            raise Deferred(f"GitHub asks us to wait until {_when(self._until)}; a later tick goes on", self._until)
+        silence, until = self._silence
+        if now < until:
+            raise Deferred(silence, until)
         if self.requests >= self._budget:
-            raise Deferred(f"the {self._budget} requests of one tick are used up; the next one goes on", now)
-        self.requests += 1
-        request = Request(
-            url=url,
-            method=method,
-            headers={
-                "Accept": "application/vnd.github+json",
-                "Authorization": f"Bearer {self._token}",
-                "User-Agent": f"hz-team/{__version__}",
-                "X-GitHub-Api-Version": VERSION,
-                **headers,
-            },
-            body=body,
-            deadline=DEADLINE,
-            limit=LARGEST,
-            redirects=0,
-            private=self._private(),
-        )
-        try:
-            return self._http.send(request)
-        except HttpError as error:
-            shown = url.partition("?")[0]
-            if error.kind in ("too-large", "forbidden"):
-                raise RemoteError(f"{shown}: {error}") from None
-            raise TryAgain(f"{shown}: no answer from GitHub ({error.kind}); the next tick asks again") from None
-
-    def _private(self) -> tuple[str, ...]:
-        """Return the hosts that may be private: an Enterprise server may stand anywhere, it was named by hand."""
-        from urllib.parse import urlsplit
-
-        places = (urlsplit(url) for url in (self._address.rest, self._address.graphql))
-        return tuple({place.netloc for place in places} | {place.hostname or "" for place in places})
-
-    def _judged(self, response: Response, asked: str, permission: str) -> Reply:
-        now = int(self._clock())
-        self._date, self._seen = response.headers.get("date", self._date), self._clock()
-        try:
-            return answer.judged(
-                response.status, response.headers, response.body, asked=asked, permission=permission, now=now
+            raise Deferred(
+                f"{asked}: the tick's budget of {self._budget} requests is used up; the next one goes on", now
             )
-        except Deferred as deferred:
-            self._until = deferred.until
+        self.requests += 1
+        headers = {**self._headers(), **request.headers}
+        try:
+            return self._http.send(
+                request._replace(headers=headers, private=self._private, deadline=DEADLINE, limit=LARGEST, redirects=0)
+            )
+        except HttpError as error:
+            raise _unanswered(error, asked, writes=writes) from None
+
+    def _headers(self) -> dict[str, str]:
+        return {
+            "Accept": "application/vnd.github+json",
+            "Authorization": f"Bearer {self._token}",
+            "User-Agent": f"hz-team/{__version__}",
+            "X-GitHub-Api-Version": VERSION,
+        }
+
+    def _judged(self, response: Response, asked: str, permission: str, *, writes: bool = False) -> Reply:
+        """Return what an answer says, and keep its time and what it asks of us."""
+        if date := response.headers.get("date", ""):
+            self._date, self._seen = date, self._clock()
+        now, home, status = int(self._clock()), self._address.rest, response.status
+        body = response.body if status in answer.FACTS else self._masked(response.body)
+        try:
+            return answer.judged(status, response.headers, body, asked=asked, permission=permission, now=now, home=home)
+        except Deferred as error:
+            self._silence = (str(error), error.until)
+            raise
+        except (TryAgain, RemoteError):
+            if writes and (status in answer.FULL or status >= answer.BROKEN):
+                raise answer.lost(asked, f"GitHub answered {status} and nothing else", writes=True) from None
             raise
 
-    def _complain(self, operation: str, reply: Reply) -> None:
-        """Raise what the errors of a GraphQL answer mean; one about a single field leaves that field empty."""
-        errors = [one for one in reply.data.get("errors") or () if isinstance(one, dict)]
-        kinds = {str(one.get("type") or "") for one in errors}
-        words = " ".join(str(errors[0].get("message") or "").split())[:200] if errors else ""
-        if kinds & {"RATE_LIMITED", "RATE_LIMIT"}:
-            now = int(self._clock())
-            self._until = answer.waits(reply.headers, words, now=now, limited=True)
-            raise Deferred(f"GraphQL {operation}: GitHub asks us to wait until {_when(self._until)}", self._until)
-        if reply.data.get("data") is None and errors:
-            if kinds & {"FORBIDDEN", "INSUFFICIENT_SCOPES"}:
-                raise Forbidden(f"GraphQL {operation}: the token may not do that ({words})")
-            raise RemoteError(f"GraphQL {operation}: {words}")
+    def _masked(self, body: bytes) -> bytes:
+        """Return an error's body without the token: a proxy may show what it was sent."""
+        return body.replace(self._token.encode(), b"***") if self._token else body
 
 
-def _when(at: int) -> str:
-    return time.strftime("%H:%M:%S UTC", time.gmtime(at))
+def _unanswered(error: HttpError, asked: str, *, writes: bool) -> HzError:
+    """Return what a missing answer means; its sentence holds no header and no query."""
+    if error.kind in _UNSENT:
+        return TryAgain(f"{asked}: GitHub cannot be reached: {error}; the next tick asks again")
+    if error.kind == "forbidden" or (error.kind == "too-large" and not writes):
+        return RemoteError(f"{asked}: {error}")
+    return answer.lost(asked, f"no answer came: {error}", writes=writes)

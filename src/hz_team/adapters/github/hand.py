@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hz_team import __version__
 from hz_team.adapters.github import answer
-from hz_team.errors import HzError, PublishRefused, PublishUnknown, TryAgain
+from hz_team.errors import Deferred, HzError, PublishRefused, PublishUnknown, TryAgain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,6 +45,7 @@ class Hand:
         self.repository, self.writes = repository, 0
         self._address, self._token, self._clock = address, token, clock
         self._github: Github | None = None
+        self._deferred: Deferred | None = None
 
     def __repr__(self) -> str:
         """Show no token."""
@@ -88,11 +89,15 @@ class Hand:
         from github.GithubException import GithubException
         from requests.exceptions import RequestException
 
+        if self._deferred and self._clock() < self._deferred.until:
+            raise self._deferred
         self.writes += 1
         try:
             return act()
         except GithubException as error:
-            raise self._judged(error, what, permission) from None
+            judged = self._judged(error, what, permission)
+            self._deferred = judged if isinstance(judged, Deferred) else None
+            raise judged from None
         except RequestException as error:
             raise _unanswered(error, what) from None
 

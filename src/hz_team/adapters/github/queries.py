@@ -1,4 +1,7 @@
-"""The GraphQL operations, by name. Asked only where REST has no answer: histories, pins, discussions."""
+"""The GraphQL operations, by name. Asked only where REST has no answer: histories, pins, discussions.
+
+Mutations stand here too; whoever sends one has looked for its marker, and holds the lease.
+"""
 
 from __future__ import annotations
 
@@ -67,3 +70,12 @@ mutation CloseDiscussion($id: ID!) {
 }
 """,
 }
+PERMISSIONS = {
+    "BodyEdits": "issues: read",
+    "PinIssue": "issues: write",
+    "Discussions": "discussions: read",
+    "DiscussionCategories": "discussions: read",
+    "CreateDiscussion": "discussions: write",
+    "CloseDiscussion": "discussions: write",
+}
+"""What the token needs for each."""

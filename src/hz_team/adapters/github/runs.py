@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import calendar
-import time
 from typing import TYPE_CHECKING
 
 from hz_team.errors import HzError
+from hz_team.moment import Unreadable, parse_iso
 
 if TYPE_CHECKING:
     from hz_team.ports import Api
 
 OK = 200
+"""Of a reply."""
 WAITING = ("queued", "requested", "waiting", "pending")
+"""Statuses of a run that no machine works on yet."""
 
 
 class Runs:
@@ -24,7 +25,7 @@ class Runs:
 
     def state(self, run: str, attempt: int) -> tuple[str, int]:
         """Return (queued, running, ended or unknown; when it ended, else 0). What cannot be asked is unknown."""
-        if not run.isdigit() or attempt < 1:
+        if not (run.isascii() and run.isdecimal()) or attempt < 1:
             return "unknown", 0
         path = f"/repos/{self._api.repository}/actions/runs/{run}/attempts/{attempt}"
         try:
@@ -43,6 +44,6 @@ class Runs:
 
 def _seconds(text: str) -> int:
     try:
-        return calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ"))
-    except ValueError:
+        return parse_iso(text)
+    except Unreadable:
         return 0

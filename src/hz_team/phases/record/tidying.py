@@ -55,6 +55,9 @@ def shelve(book: Book) -> None:
     for job, digest in book.drafts:
         if digest not in named:
             closed.setdefault(job, set()).add(digest)
+    if closed:  # further ones are looked at in turn: no draft of theirs may ever be closed again
+        further = keeping.turn(book.world.state.names(book.view, "closed"), book.entries.now)
+        closed.update({further: set()} if further and further not in closed else {})
     shelves = {job: keeping.shelf(job) for job in sorted(closed)}
     held = book.world.state.read(book.view, tuple(shelves.values()))
     for job, path in shelves.items():
