@@ -325,7 +325,6 @@ def test_what_has_no_behaviour_yet_is_listed_one_by_one(team: Index) -> None:
         ".hz/hz.yaml:3: `budget.minutes`",
         ".hz/watches.yaml:1: watch type `github.releases`",
         ".hz/jobs/everything.yaml:14: watch type `github.pulls`",
-        ".hz/jobs/everything.yaml:7: trigger `dispatch`",
         ".hz/jobs/stale.py:1: requirements inside a Python file",
         ".hz/jobs/task.yaml:7: `mode: resume`",
     ):

@@ -71,6 +71,8 @@ SAID = {
     "again": "asked to send {} again",
 }
 """What an answer is called on the wake line."""
+ASKED = {"dispatch": "poked"}
+"""What asking for a run is called there, by the way it came."""
 
 
 def _wake(story: Story, reader: Reader) -> list[PhaseLine]:
@@ -81,8 +83,8 @@ def _wake(story: Story, reader: Reader) -> list[PhaseLine]:
     if heard.pause:
         on, by = heard.pause
         paused = [f"{reader.name(by)} {'paused everything' if on else 'ended the pause'}"]
-    poked = [f"{reader.name(poke.by)} asked for {poke.job}" for poke in story.woken.pokes]
-    texts = list(dict.fromkeys([*said, *retried, *paused, *poked])) or ["schedule"]
+    poked = [f"{reader.name(poke.by)} {ASKED.get(poke.via, 'asked for')} {poke.job}" for poke in story.woken.pokes]
+    texts = list(dict.fromkeys([*said, *retried, *paused, *poked])) or [story.woken.text]
     return [PhaseLine("wake", text=text) for text in texts]
 
 

@@ -36,7 +36,8 @@ def inputs(job: Job, given: Mapping[str, Any]) -> dict[str, Any]:
     for name in given:
         if name not in job.inputs:
             known = ", ".join(sorted(job.inputs)) or "none"
-            message = f"{job.id} has no input {name}; declared: {known}"
+            shown = name if re.fullmatch(r"[\w-]{1,63}", name) else ascii(name)[:63]
+            message = f"{job.id} has no input {shown}; declared: {known}"
             raise UsageError(message)
     missing = [
         name for name, spec in job.inputs.items() if spec.required and name not in given and spec.default is None
@@ -58,6 +59,9 @@ def misfit(job: Job, given: Mapping[str, Any]) -> str:
 
 
 def _typed(job: str, name: str, spec: Input, value: Any) -> Any:
+    if not isinstance(value, str | int | float):
+        message = f"{job}: input {name} is neither text nor a number nor true or false"
+        raise UsageError(message)
     text = str(value).lower() if isinstance(value, bool) else str(value)
     wrong = _problem(spec, text)
     if wrong:
@@ -71,6 +75,8 @@ def _typed(job: str, name: str, spec: Input, value: Any) -> Any:
 def _problem(spec: Input, text: str) -> str:
     if len(text) > LONGEST or "\0" in text:
         return f"is longer than {LONGEST} characters or holds a NUL"
+    if re.search("[\ud800-\udfff]", text):
+        return "holds bytes that are no text"
     if spec.type == "boolean" and text not in ("true", "false"):
         return "must be true or false"
     if spec.type == "number" and not re.fullmatch(r"-?[0-9]{1,15}", text):
@@ -82,9 +88,22 @@ def _problem(spec: Input, text: str) -> str:
     return ""
 
 
-def make(job: Job, *, by: str, via: str, at: int, inputs: Mapping[str, Any]) -> Poke:
-    """Return a poke whose id is the same for the same asking, so that a doubled delivery counts once."""
+def make(
+    job: Job,
+    *,
+    by: str,
+    via: str,
+    at: int,
+    inputs: Mapping[str, Any],
+    cause: str = "manual",
+    delivery: str = "",
+) -> Poke:
+    """Return a poke whose id is the same for the same asking, so that a doubled delivery counts once.
+
+    `delivery`: what identifies an asking that a machine delivers, however often and whenever that happens.
+    """
     from hashlib import sha256
 
-    name = sha256(repr((job.id, by, via, at, sorted(inputs.items()))).encode()).hexdigest()[:16]
-    return Poke(name, job.id, "manual", by, via, at, dict(inputs))
+    asked = (delivery,) if delivery else (by, via, at)
+    name = sha256(repr((job.id, *asked, sorted(inputs.items()))).encode()).hexdigest()[:16]
+    return Poke(name, job.id, cause, by, via, at, dict(inputs))

@@ -89,7 +89,7 @@ def look(world: World, said: Heard, *, now: int) -> Story:
     view = world.state.fetch()
     drawn = world.notes.pages.get("dashboard", "")
     heard = listen(world, view, said, now)
-    woken = wake(heard.pokes, by=world.actor)
+    woken = wake(heard.pokes, by=world.actor, event=heard.event)
     stored = {poke.id for poke in view.wakes}
     new = (poke for poke in woken.pokes if poke.id not in stored)
     story = Story(now, view, woken, pokes=tuple(sorted((*view.wakes, *new), key=lambda one: one.at)))

@@ -62,7 +62,7 @@ def coming(job: Job, now: int, count: int) -> list[tuple[str, int, str]]:
 
 def hand_over(options: Namespace) -> int:
     """Look, claim, and write down what `draft` and `settle` need."""
-    from hz_team.commands import tick
+    from hz_team.commands import delivery, tick
     from hz_team.model.observation import Heard
     from hz_team.parcel import standing
     from hz_team.tick import look
@@ -73,10 +73,16 @@ def hand_over(options: Namespace) -> int:
             "add --remote URL, or use `hz-team tick`"
         )
     root, now = option.root_of(options), option.now_of(options)
+    delivered = delivery.received()
+    if delivered and (why := delivery.barred(delivered, root, options, now)):
+        return _ignored(why, options)
     world = assembly.open_world(root, options, now)
+    heard = delivery.heard(delivered, world, options, now) if delivered else Heard()
+    if heard.event.ignored:
+        return _ignored(heard.event.ignored, options)
     _make(options.out)
     before = world.notes.data_text()
-    story = look(world, Heard(), now=now)
+    story = look(world, heard, now=now)
     planned = standing.by_themselves(story.plan, world.config, story.before, now)
     story = story._replace(plan=planned)
     quiet = bool(story.halted) or _is_quiet(world, story)
@@ -88,6 +94,14 @@ def hand_over(options: Namespace) -> int:
         print(f"plan {digest}")
     _tell_actions({"digest": digest, "jobs": json.dumps(apart), "count": len(apart), "settle": str(settle).lower()})
     return tick.code(story)
+
+
+def _ignored(why: str, options: Namespace) -> int:
+    """Say why nothing is planned, to the further jobs of the workflow as well."""
+    from hz_team.commands import delivery
+
+    _tell_actions({"digest": "", "jobs": "[]", "count": 0, "settle": "false"})
+    return delivery.ignore(why, options)
 
 
 def _make(folder: str) -> None:
@@ -148,6 +162,7 @@ def _parcel(world: World, story: Story) -> Parcel:
     orders = tuple(order for order in story.plan.orders if order.job in story.leases)
     drafted = {order.job for order in orders}
     jobs = [job for job in world.config.jobs if job.id in drafted]
+    vain = {name for skip in story.plan.skips for name in skip.pokes}
     parcel = sheet.Parcel(
         v=sheet.VERSION,
         now=story.now,
@@ -161,7 +176,7 @@ def _parcel(world: World, story: Story) -> Parcel:
         positions={name: view.positions[name] for name in story.leases if name in view.positions},
         leases=story.leases,
         woken=story.woken,
-        pokes=story.pokes,
+        pokes=tuple(poke for poke in story.pokes if poke.id not in vain),
     )
     return sheet.packed(parcel, view, story.seen)
 

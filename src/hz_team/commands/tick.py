@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from hz_team.adapters import cache
-from hz_team.commands import assembly, option
+from hz_team.commands import assembly, delivery, option
 from hz_team.errors import RemoteError
 from hz_team.idle import is_idle, words
 from hz_team.model.observation import Heard
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Mapping
 
+    from hz_team.commands.delivery import Delivery
     from hz_team.model.screen import Report
     from hz_team.ports import World
     from hz_team.tick import Story
@@ -35,8 +36,8 @@ def parse(words: list[str]) -> Namespace:
 
 
 def run(options: Namespace) -> int:
-    """Tick once."""
-    return perform(options, only=options.job)
+    """Tick once, on Actions for the event that started the run."""
+    return perform(options, only=options.job, delivered=delivery.received())
 
 
 def perform(
@@ -45,9 +46,12 @@ def perform(
     *,
     only: str = "",
     drafting: bool = True,
+    delivered: Delivery | None = None,
 ) -> int:
-    """Tick once with what the command itself brings along, and print what happened."""
+    """Tick once with what the command or an event brings along, and print what happened."""
     root, now = option.root_of(options), option.now_of(options)
+    if delivered and (why := delivery.barred(delivered, root, options, now)):
+        return delivery.ignore(why, options)
     dry_run = bool(getattr(options, "dry_run", False))
     world = assembly.open_world(
         root,
@@ -62,7 +66,10 @@ def perform(
         from hz_team import poke
 
         poke.find(world.config, only)
-    story = once(world, said(world.actor) if said else Heard(), now, dry_run=dry_run)
+    heard = delivery.heard(delivered, world, options, now) if delivered else Heard()
+    if heard.event.ignored:
+        return delivery.ignore(heard.event.ignored, options)
+    story = once(world, said(world.actor) if said else heard, now, dry_run=dry_run)
     say(world, story, options, dry_run=dry_run)
     return code(story)
 

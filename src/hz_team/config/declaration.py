@@ -150,6 +150,8 @@ def _compiled(checked: Declaration, id_: str, file: str, entries: tuple[Entry, .
         findings += (Finding(file, line, text),)
     if approve is None or any(finding.level == "error" for finding in findings):
         return Built(findings=findings, broken=(id_,))
+    kinds = {name: desk.shared[name].kind for name in names}
+    triggers, findings = trigger.sighted(triggers, kinds), (*findings, *trigger.blind(entries, kinds, file))
     later = tuple(_pending(checked, approve, desk))
     made = Job(
         id=id_,

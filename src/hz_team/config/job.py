@@ -103,6 +103,8 @@ def _job(where: Source, checked: JobFile, id_: str, desk: Desk) -> Built:
     if broken or approve is None:
         return Built(findings=findings, broken=(id_,))
     triggers = tuple(one._replace(name=names[one.name]) if one.kind == "watch" else one for one in triggers)
+    kinds = {name: known[name].kind for name in names.values() if name in known}
+    triggers, findings = trigger.sighted(triggers, kinds), (*findings, *trigger.blind(entries, kinds, where.file))
     later = tuple(pending.phrases(where, checked, approve, desk.team))
     job = Job(
         id=id_,

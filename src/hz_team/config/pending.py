@@ -62,7 +62,7 @@ def _steps(document: Any, checked: JobFile) -> Iterator[Phrase]:
 
 
 def _entry(entry: Trigger) -> Iterator[str]:
-    if entry.kind in ("dispatch", "event", "lark_bot"):
+    if entry.kind == "lark_bot":
         yield f"trigger `{entry.kind}`"
     if entry.mode == "resume":
         yield "`mode: resume`"

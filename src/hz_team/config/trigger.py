@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from hz_team import schedule
+from hz_team.event import sight
 from hz_team.model.config.trigger import Trigger as Written
 from hz_team.model.config.zone import FIXED
 from hz_team.model.job import Finding, Trigger
@@ -13,7 +14,7 @@ from hz_team.moment import Unreadable
 from hz_team.schedule.calendar import first
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 ONCE_LATE = 86400
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -89,6 +90,29 @@ def instant(text: str, zone: str) -> int:
 def watched(names: Sequence[str]) -> tuple[Trigger, ...]:
     """Return what wakes a job without `on`: each of its watches."""
     return tuple(Trigger("watch", name=name) for name in names)
+
+
+def sighted(triggers: Sequence[Trigger], kinds: Mapping[str, str]) -> tuple[Trigger, ...]:
+    """Return the triggers, and one for each watch that shows what an event of theirs tells; `kinds` by watch id.
+
+    The event makes the job look at once; what wakes it is the watch, so a lost event is made up for by the next look.
+    """
+    events = [trigger.name for trigger in triggers if trigger.kind == "event"]
+    named = {trigger.name for trigger in triggers if trigger.kind == "watch"}
+    seeing = (name for name, kind in kinds.items() if any(sight.shows(kind, event) for event in events))
+    return (*triggers, *watched(tuple(name for name in seeing if name not in named)))
+
+
+def blind(entries: Iterable[Entry], kinds: Mapping[str, str], file: str) -> Iterator[Finding]:
+    """Say where an event can never wake its job, because no watch of the job shows what it tells."""
+    for written, line in entries:
+        event = written.event
+        if not event or not written.enabled or any(sight.shows(kind, event) for kind in kinds.values()):
+            continue
+        made = next(iter(sight.kinds(event)), "")
+        hint = f"add `{{type: {made}}}` to `watch`" if made else "add a watch that does, or use a dispatch"
+        text = f"an event only makes the job look, and no watch of it shows `{event}`: it never wakes it; {hint}"
+        yield Finding(file, line, text, "warning")
 
 
 def _doubts(written: Written, trigger: Trigger, frame: Frame) -> tuple[str, ...]:

@@ -99,7 +99,7 @@ def _may(who: Speaker) -> bool:
 
 def merge(first: Heard, second: Heard) -> Heard:
     """Return both; the later word on the pause box stands."""
-    return Heard(
+    return first._replace(
         answers=(*first.answers, *second.answers),
         pokes=(*first.pokes, *second.pokes),
         retries=(*first.retries, *second.retries),

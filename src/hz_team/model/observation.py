@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from hz_team.model.wake import Said
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -50,6 +52,8 @@ class Heard(NamedTuple):
     """Page → fingerprint of its text when it was looked at; of every page that there was."""
     remarks: tuple[Any, ...] = ()
     """Comments that were read (`ports.Remark`): they are acknowledged in the end."""
+    event: Said = Said()
+    """What started this run, as far as Actions tells: its pokes and refusals stand above, with all others."""
     payloads: Mapping[str, Mapping[str, Any]] = {}
     """Draft documents that were read to understand the answers, by digest."""
 

@@ -82,6 +82,8 @@ class Skip(NamedTuple):
     """Slots that passed without a draft for good: they are counted with the next write."""
     trigger: str = ""
     """job/trigger of those slots; "" if none passed."""
+    pokes: tuple[str, ...] = ()
+    """What was asked for from outside and brought nothing new: it is answered with that, and kept no longer."""
 
 
 class Plan(NamedTuple):

@@ -18,7 +18,7 @@ class Poke(NamedTuple):
     """Stable for one asking: the same delivery twice counts once."""
     job: str
     cause: str
-    """manual or external."""
+    """manual: a person asked, and it is drafted in any case; external: if anything changed."""
     by: str
     via: str
     """box, command, comment, dispatch."""
@@ -27,11 +27,30 @@ class Poke(NamedTuple):
     """Declared inputs, already checked against the job."""
 
 
+class Said(NamedTuple):
+    """What the event that started this run says (`hz_team.event`); without one the clock woke us."""
+
+    text: str = "schedule"
+    """The words of the `wake` line: "octocat ticked a box on #1"."""
+    by: str = ""
+    """Login of who caused it, "somebody" if none can be read, "" for the clock."""
+    pokes: tuple[Poke, ...] = ()
+    woken: tuple[str, ...] = ()
+    """Jobs whose `on` names it: they look at their watches now."""
+    issue: int = 0
+    """Number of the issue, pull request or discussion that it is about; 0 if it is about none."""
+    refused: tuple[str, ...] = ()
+    """Sentences about what was not taken (a wrong input, an unknown job)."""
+    ignored: str = ""
+    """Why it does not count, "" if it does."""
+
+
 class Wake(NamedTuple):
     """What woke this tick."""
 
     cause: str = "schedule"
     by: str = ""
+    """A login, or `local:NAME`; "" for the clock."""
     pokes: tuple[Poke, ...] = ()
     text: str = "schedule"
     """The words of the `wake` line."""

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 def observe(world: World, view: View, heard: Heard, pokes: Sequence[Poke], now: int) -> Observations:
     """Look at every watch that is due, or that a due job reads; return where all of them stand."""
-    wanted = wanted_watches(world, view, pokes, now, retried=[subject for subject, _ in heard.retries])
+    retried = [subject for subject, _ in heard.retries]
+    wanted = wanted_watches(world, view, pokes, now, retried=retried, woken=heard.event.woken)
     looks: dict[str, Look] = {}
     notes: list[str] = []
     requests = unchanged = polled = 0
@@ -48,14 +49,20 @@ def observe(world: World, view: View, heard: Heard, pokes: Sequence[Poke], now: 
 
 
 def wanted_watches(
-    world: World, view: View, pokes: Collection[Poke], now: int, *, retried: Collection[str] = ()
+    world: World,
+    view: View,
+    pokes: Collection[Poke],
+    now: int,
+    *,
+    retried: Collection[str] = (),
+    woken: Collection[str] = (),
 ) -> set[str]:
-    """Return the watches to poll: their `every` has passed, or a job that is due reads them."""
+    """Return the watches to poll: their `every` has passed, or a job reads them that is due or that an event woke."""
     wanted: set[str] = set()
     ready = [job for job in world.config.jobs if _may_run(world, view, job, now, retried)]
     watches = {watch.id: watch for watch in world.config.watches}
     for job in ready:
-        due = job.id in retried or _is_due(world, view, job, pokes, now)
+        due = job.id in retried or job.id in woken or _is_due(world, view, job, pokes, now)
         for name in job.watches.values():
             watch = watches.get(name)
             if watch and (due or now >= _cursor(world, view, watch)[0].polled_at + watch.every):

@@ -63,10 +63,13 @@ def plan(desk: Desk, *, redrafts: Mapping[str, Redraft], settle: Sequence[str]) 
 
 
 def passed_over(desk: Desk) -> tuple[Skip, ...]:
-    """Return the slots that every job passed over for good since its last write, those considered before included."""
+    """Return the slots that every job passed over for good since its last write, those considered before included.
+
+    With them the pokes that brought nothing new.
+    """
     planned = plan(desk._replace(considered={}), redrafts={}, settle=())
     ordered = {order.job for order in planned.orders}
-    return tuple(skip for skip in planned.skips if skip.trigger and skip.job not in ordered)
+    return tuple(skip for skip in planned.skips if (skip.trigger or skip.pokes) and skip.job not in ordered)
 
 
 def _job(desk: Desk, job: Job, redraft: Redraft | None) -> tuple[tuple[Order, ...], tuple[Skip, ...]]:
@@ -138,11 +141,16 @@ def _orders(
         )
         return (_finish(job, position, poked, asked),), ()
     orders = tuple(_finish(job, position, order, asked) for order in _by_clock(desk, common, asked))
-    manual = any(poke.cause == "manual" for poke in asked.pokes)
-    if not manual and orders and all(order.memo_key == position.memo_key for order in orders):
+    if not _is_forced(job, asked) and orders and all(order.memo_key == position.memo_key for order in orders):
         slots = (skip for clock in asked.clocks for skip in _passed(job, clock, "unchanged"))
-        return (), (Skip(job.id, "unchanged", "nothing new"), *slots)
+        vain = tuple(poke.id for poke in asked.pokes)
+        return (), (Skip(job.id, "unchanged", "nothing new", pokes=vain), *slots)
     return orders, ()
+
+
+def _is_forced(job: Job, asked: _Asked) -> bool:
+    """Whether it is drafted even if nothing changed: a person asked, or nobody but who asked can know what changed."""
+    return any(poke.cause == "manual" for poke in asked.pokes) or bool(asked.pokes and not job.watches)
 
 
 def _by_clock(desk: Desk, common: Order, asked: _Asked) -> tuple[Order, ...]:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from hz_team.model.wake import Wake
+from hz_team.model.wake import Said, Wake
 
 if TYPE_CHECKING:
     from hz_team.model.wake import Poke
 
 
-def wake(pokes: tuple[Poke, ...] = (), *, by: str = "") -> Wake:
-    """Return why we are awake: the clock, or somebody who asked for jobs by hand."""
+NOTHING = Said()
+
+
+def wake(pokes: tuple[Poke, ...] = (), *, by: str = "", event: Said = NOTHING) -> Wake:
+    """Return why we are awake: the clock, somebody who asked for jobs, or an event, which only says "look"."""
+    who = event.by or by
     if not pokes:
-        return Wake()
+        return Wake("external" if event.by else "schedule", event.by, text=event.text)
     jobs = ", ".join(sorted({poke.job for poke in pokes}))
-    return Wake(cause=pokes[0].cause, by=by, pokes=pokes, text=f"{by or 'somebody'} asked for {jobs}")
+    text = event.text if event.pokes else f"{who or 'somebody'} asked for {jobs}"
+    return Wake(cause=pokes[0].cause, by=who, pokes=pokes, text=text)

@@ -44,11 +44,11 @@ class Trigger(Shape):
     poke: Flag | None = None
     """Somebody asks: the run-now box, `/hz run`, `hz-team run`, repository_dispatch hz-poke."""
     dispatch: Word | None = None
-    """A repository_dispatch of this type. Accepted, not run yet."""
+    """Somebody asks: a repository_dispatch of this type; what it carries under the names of `inputs` is taken."""
     event: Word | None = None
-    """A GitHub event. Accepted, not run yet."""
+    """A GitHub event, such as issues: the job looks at its watches at once and wakes when one that shows it changed."""
     types: Names = ()
-    """Activity types of the event; none: any."""
+    """Activity types of the event that make it look at once; none: any."""
     lark_bot: Free = None
     """A Lark message. Accepted, not run yet."""
     timezone: Zone | None = None

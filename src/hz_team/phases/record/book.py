@@ -85,9 +85,10 @@ class Book:
                 self.positions[position.job] = position
 
     def pokes(self) -> None:
-        """Enter pokes that wait, and remove those that a run consumed or whose job is gone."""
+        """Enter pokes that wait; remove those that a run consumed, that brought nothing new, or whose job is gone."""
         waiting = {poke.id: poke for poke in self.view.wakes}
         consumed = {name for position in self.positions.values() for name in position.wakes}
+        consumed |= {name for skip in self.entries.plan.skips for name in skip.pokes}
         for poke in self.entries.pokes:
             if poke.id not in waiting and poke.id not in consumed:
                 self.files[f"wakes/{poke.job}/{poke.id}.json"] = stored(document(poke))
