@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from hz_team.adapters import cache
-from hz_team.commands import assembly, delivery, option
+from hz_team.commands import assembly, identity, option
 from hz_team.errors import RemoteError
 from hz_team.idle import is_idle, words
 from hz_team.model.observation import Heard
@@ -37,7 +37,16 @@ def parse(words: list[str]) -> Namespace:
 
 def run(options: Namespace) -> int:
     """Tick once, on Actions for the event that started the run."""
-    return perform(options, only=options.job, delivered=delivery.received())
+    return perform(options, only=options.job, delivered=_delivered())
+
+
+def _delivered() -> Delivery | None:
+    """Return the event that started this run of Actions; elsewhere there is none, and nothing of it is loaded."""
+    if not identity.on_actions():
+        return None
+    from hz_team.commands import delivery
+
+    return delivery.received()
 
 
 def perform(
@@ -50,8 +59,8 @@ def perform(
 ) -> int:
     """Tick once with what the command or an event brings along, and print what happened."""
     root, now = option.root_of(options), option.now_of(options)
-    if delivered and (why := delivery.barred(delivered, root, options, now)):
-        return delivery.ignore(why, options)
+    if delivered and (done := _barred(delivered, root, options, now)) is not None:
+        return done
     dry_run = bool(getattr(options, "dry_run", False))
     world = assembly.open_world(
         root,
@@ -66,12 +75,32 @@ def perform(
         from hz_team import poke
 
         poke.find(world.config, only)
-    heard = delivery.heard(delivered, world, options, now) if delivered else Heard()
+    heard = _heard(delivered, world, options, now) if delivered else Heard()
     if heard.event.ignored:
-        return delivery.ignore(heard.event.ignored, options)
+        return _ignored(heard.event.ignored, options)
     story = once(world, said(world.actor) if said else heard, now, dry_run=dry_run)
     say(world, story, options, dry_run=dry_run)
     return code(story)
+
+
+def _barred(delivered: Delivery, root: str, options: Namespace, now: int) -> int | None:
+    """Return the exit code of an event for which nothing is even opened; None if something is."""
+    from hz_team.commands import delivery
+
+    why = delivery.barred(delivered, root, options, now)
+    return delivery.ignore(why, options) if why else None
+
+
+def _heard(delivered: Delivery, world: World, options: Namespace, now: int) -> Heard:
+    from hz_team.commands import delivery
+
+    return delivery.heard(delivered, world, options, now)
+
+
+def _ignored(why: str, options: Namespace) -> int:
+    from hz_team.commands import delivery
+
+    return delivery.ignore(why, options)
 
 
 def code(story: Story) -> int:
